@@ -1,0 +1,1 @@
+"""What the table is and how this camera sees it: board specs, lens, colours, versioned profiles."""

@@ -1,0 +1,1 @@
+"""Rules, referee, match, journal, bulletin and the service that ties them together."""

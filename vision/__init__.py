@@ -1,0 +1,1 @@
+"""Picture to reading: no input or output, no game rules."""
