@@ -1,0 +1,103 @@
+"""Which games there are, and where each one's parts live; parts are imported only when they are asked for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+from calibration.profile import TableProfile
+from companion.games.contract import Look, Rules
+from devices.simulated.contract import SimulatedTable
+from vision.contract import Reader
+
+
+class UnknownGameError(Exception):
+    """A game name that the registry does not hold, or a part that a game does not have; says what there is."""
+
+
+Chooser = Callable[[Any, random.Random], Any]
+"""A simulated player: the turn that it makes in this state; all its chance comes from the generator."""
+
+
+class TableFactory(Protocol):
+    """Makes a simulated table on which the pieces lie as `look` says; `seed` decides jitter, light and noise."""
+
+    def __call__(self, *, look: Look, seed: int) -> SimulatedTable:
+        """The table, at simulated time 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameEntry:
+    """One game's parts as dotted names (`module:attribute`); an empty name means that the part does not exist yet.
+
+    `rules`: the `Rules` object. `choose`: a `Chooser`. `reader`: a `Reader` class that takes a `TableProfile`.
+    `table`: a `TableFactory`. `drawing`: the board drawing, which `web` imports by itself. `census`: the function that
+    compares readings with a folder's truth. `scenes`: names of the picture folders whose truth is of this game.
+    """
+
+    name: str
+    rules: str
+    choose: str = "companion.players:choose_any"
+    reader: str = ""
+    table: str = ""
+    drawing: str = ""
+    census: str = ""
+    scenes: tuple[str, ...] = ()
+
+    def load_rules(self) -> Rules[Any, Any]:
+        """The game's rules."""
+        rules: Rules[Any, Any] = self._part("rules")
+        return rules
+
+    def load_choose(self) -> Chooser:
+        """The game's simulated player."""
+        choose: Chooser = self._part("choose")
+        return choose
+
+    def load_reader(self) -> Callable[[TableProfile], Reader]:
+        """The factory of the game's eyes."""
+        reader: Callable[[TableProfile], Reader] = self._part("reader")
+        return reader
+
+    def load_table(self) -> TableFactory:
+        """The factory of the game's simulated table."""
+        table: TableFactory = self._part("table")
+        return table
+
+    def load_census(self) -> Callable[..., Any]:
+        """The function that counts right, asked and wrong on a folder of pictures."""
+        census: Callable[..., Any] = self._part("census")
+        return census
+
+    def _part(self, part: str) -> Any:
+        dotted: str = getattr(self, part)
+        if not dotted:
+            raise UnknownGameError(f"{self.name} has no {part} yet")
+        module, _, attribute = dotted.partition(":")
+        return getattr(import_module(module), attribute)
+
+
+GAMES: Mapping[str, GameEntry] = {
+    entry.name: entry
+    for entry in (
+        GameEntry(
+            name="moguli",
+            rules="companion.games.moguli:RULES",
+            reader="vision.tiles:TileReader",
+            table="devices.simulated:MoguliTable",
+            drawing="web.boards.moguli:draw",
+            census="companion.census:count_tiles",
+            scenes=("moguli",),
+        ),
+    )
+}
+
+
+def game(name: str) -> GameEntry:
+    """The entry of a game; raises UnknownGameError that lists the known ones."""
+    if name not in GAMES:
+        raise UnknownGameError(f"there is no game {name!r}; known games: {', '.join(sorted(GAMES))}")
+    return GAMES[name]
