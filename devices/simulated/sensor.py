@@ -1,0 +1,74 @@
+"""The simulated camera's sensor: exposure, white balance, noise and JPEG, from a lit picture to a frame's bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+
+from devices.contract import Image
+from devices.simulated.lights import Light
+from devices.simulated.optics import CameraModel
+from devices.simulated.scene import GAMMA
+from devices.simulated.sprites import as_image
+
+ROOM = 64
+"""How many pixels larger than a frame a noise picture is, so that it can be cut out anywhere."""
+TARGET = 0.17
+"""Mean linear brightness at which the automatic exposure aims."""
+
+
+def exposure_for(lit: Image, light: Light) -> float:
+    """The gain with which the automatic exposure would answer to this picture under a light of this level, 0.3..6."""
+    mean = float(cv2.mean(cv2.resize(lit, None, fx=0.125, fy=0.125, interpolation=cv2.INTER_AREA))[1]) / 255
+    return float(np.clip(TARGET / max(light.level * mean**GAMMA, 1e-4), 0.3, 6.0))
+
+
+@dataclass(slots=True)
+class Sensor:
+    """Turns lit pictures into frames; the same seed, time and picture give the same frame."""
+
+    model: CameraModel
+    seed: int
+    _noise: dict[float, list[tuple[Image, Image]]] = field(default_factory=dict)
+
+    def expose(self, lit: Image, light: Light, gain: float, tick: int, cast: tuple[float, float, float]) -> Image:
+        """A frame of the lit picture at this gain; `tick` chooses the noise, `cast` a colour error (linear BGR)."""
+        tint = np.array(light.colour_bgr) / light.colour_bgr[1]
+        balanced = tint ** (1 - self.model.white_balance) * np.array(cast)
+        level = (light.level * gain * balanced) ** (1 / GAMMA)
+        ramp = np.arange(256)[None, :] * level[:, None]
+        knee = np.where(ramp > 215, 215 + 40 * np.tanh((ramp - 215) / 40), ramp)
+        table = np.clip(np.round(knee), 0, 255).astype(np.uint8).T.reshape(256, 1, 3)
+        picture = as_image(cv2.LUT(lit, table))
+        if self.model.noise > 0:
+            plus, minus = self._grain(self.model.noise * max(1.0, gain) ** 0.6, tick)
+            cv2.add(picture, plus, picture)
+            cv2.subtract(picture, minus, picture)
+        if self.model.jpeg_quality > 0:
+            _, data = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, self.model.jpeg_quality])
+            picture = as_image(cv2.imdecode(data, cv2.IMREAD_COLOR))
+        return picture
+
+    def _grain(self, sigma: float, tick: int) -> tuple[Image, Image]:
+        """What noise adds and takes away, cut out of one of a few kept noise pictures."""
+        step = float(np.round(np.log2(sigma) * 4) / 4)
+        if step not in self._noise:
+            self._noise[step] = [self._make(2.0**step, number) for number in range(2)]
+        rng = np.random.default_rng([self.seed, tick, 74])
+        which, x, y = rng.integers(2), int(rng.integers(ROOM)), int(rng.integers(ROOM))
+        plus, minus = self._noise[step][which]
+        h, w = self.model.height, self.model.width
+        return plus[y : y + h, x : x + w], minus[y : y + h, x : x + w]
+
+    def _make(self, sigma: float, number: int) -> tuple[Image, Image]:
+        rng = np.random.default_rng([self.seed, number, 75])
+        h, w = self.model.height + ROOM, self.model.width + ROOM
+        luma = rng.standard_normal((h, w), dtype=np.float32)
+        chroma = rng.standard_normal((h // 3 + 1, w // 3 + 1, 3), dtype=np.float32)
+        chroma = np.asarray(cv2.resize(chroma, (w, h), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+        grain = sigma * (0.85 * luma[..., None] + np.array([1.0, 0.5, 0.8], np.float32) * chroma)
+        plus = np.clip(np.round(grain), 0, 255).astype(np.uint8)
+        minus = np.clip(np.round(-grain), 0, 255).astype(np.uint8)
+        return plus, minus

@@ -1,0 +1,127 @@
+"""Painted pieces of a picture with soft edges, and how they are laid over one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import ArrayLike
+
+from devices.contract import Image
+
+SHIFT = 4  # fractional bits of polygon corners in cv2's drawing
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle of pixels: `x0 <= x < x1`, `y0 <= y < y1`."""
+
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+    @property
+    def empty(self) -> bool:
+        """True when there is no pixel inside."""
+        return self.x0 >= self.x1 or self.y0 >= self.y1
+
+    def clipped(self, other: Box) -> Box:
+        """The part of the box inside `other`."""
+        return Box(max(self.x0, other.x0), max(self.y0, other.y0), min(self.x1, other.x1), min(self.y1, other.y1))
+
+    def joined(self, other: Box) -> Box:
+        """The smallest box around both."""
+        return Box(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
+
+    def grown(self, px: int) -> Box:
+        """The box with `px` more on every side."""
+        return Box(self.x0 - px, self.y0 - px, self.x1 + px, self.y1 + px)
+
+    def of(self, image: Image) -> Image:
+        """The view of this rectangle in `image` (whose origin is pixel (0, 0))."""
+        return image[self.y0 : self.y1, self.x0 : self.x1]
+
+
+def box_of(points_px: ArrayLike, margin: int = 2) -> Box:
+    """The box around points, with `margin` pixels to spare."""
+    points = np.asarray(points_px).reshape(-1, 2)
+    (x0, y0), (x1, y1) = np.floor(points.min(axis=0)), np.ceil(points.max(axis=0))
+    return Box(int(x0) - margin, int(y0) - margin, int(x1) + margin + 1, int(y1) + margin + 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sprite:
+    """A painted thing: `keep` (uint8, h x w x 3) is how much of the ground shows through, 255 all of it; `paint` (same
+    shape, None: a mere shadow) is added after that, colour times cover."""
+
+    box: Box
+    keep: Image
+    paint: Image | None
+
+
+def lay(canvas: Image, origin: Box, sprite: Sprite) -> None:
+    """Lays a sprite over `canvas`, the picture's part whose top-left pixel is that of `origin`; what falls outside is
+    cut off."""
+    part = sprite.box.clipped(origin)
+    if part.empty:
+        return
+    local = Box(part.x0 - origin.x0, part.y0 - origin.y0, part.x1 - origin.x0, part.y1 - origin.y0)
+    inner = Box(part.x0 - sprite.box.x0, part.y0 - sprite.box.y0, part.x1 - sprite.box.x0, part.y1 - sprite.box.y0)
+    ground = local.of(canvas)
+    cv2.multiply(ground, inner.of(sprite.keep), ground, scale=1 / 255)
+    if sprite.paint is not None:
+        cv2.add(ground, inner.of(sprite.paint), ground)
+
+
+def covering(box: Box, colour: Image, cover: Image) -> Sprite:
+    """A sprite of a colour picture (h x w x 3) and a cover mask (h x w, 255 opaque)."""
+    wide = thrice(cover)
+    return Sprite(box, as_image(cv2.bitwise_not(wide)), as_image(cv2.multiply(colour, wide, scale=1 / 255)))
+
+
+def polygon_mask(box: Box, points_px: ArrayLike) -> Image:
+    """A mask (h x w of the box) with 255 inside a convex polygon, soft at its edge."""
+    mask = np.zeros((box.y1 - box.y0, box.x1 - box.x0), np.uint8)
+    fill(mask, box, points_px, 255)
+    return mask
+
+
+def fill(image: Image, box: Box, points_px: ArrayLike, colour: int | tuple[int, int, int]) -> None:
+    """Fills a convex polygon, given in pixels of the whole picture, in the part that `box` is."""
+    points = (np.asarray(points_px).reshape(-1, 2) - (box.x0, box.y0)) * (1 << SHIFT)
+    value = (colour,) if isinstance(colour, int) else colour
+    cv2.fillConvexPoly(image, np.round(points).astype(np.int32), value, cv2.LINE_AA, SHIFT)
+
+
+def warp(patch: Image, corners_px: ArrayLike, box: Box) -> Image:
+    """`patch` drawn with its four corners (top-left, top-right, bottom-right, bottom-left) at `corners_px`."""
+    h, w = patch.shape[:2]
+    source = np.array([(-0.5, -0.5), (w - 0.5, -0.5), (w - 0.5, h - 0.5), (-0.5, h - 0.5)], np.float32)
+    target = (np.asarray(corners_px).reshape(4, 2) - (box.x0, box.y0)).astype(np.float32)
+    matrix = cv2.getPerspectiveTransform(source, target)
+    size = (box.x1 - box.x0, box.y1 - box.y0)
+    return as_image(cv2.warpPerspective(patch, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
+
+
+def soft_shadow(points_px: ArrayLike, depth: float, edge_px: float) -> Sprite:
+    """A shadow in the shape of the hull of points, `depth` 0..1 dark, its edge `edge_px` wide."""
+    hull = cv2.convexHull(np.asarray(points_px, np.float32).reshape(-1, 1, 2)).reshape(-1, 2)
+    sigma = max(edge_px / 2, 0.6)
+    box = box_of(hull, margin=int(3 * sigma) + 2)
+    mask = cv2.GaussianBlur(polygon_mask(box, hull), (0, 0), sigma)
+    table = np.round(255 * (1 - depth * np.arange(256) / 255)).astype(np.uint8)
+    keep = as_image(cv2.LUT(mask, table))
+    return Sprite(box, thrice(keep), None)
+
+
+def as_image(array: Any) -> Image:
+    """The same array under the type of a picture."""
+    return np.asarray(array, dtype=np.uint8)
+
+
+def thrice(grey: Image) -> Image:
+    """A grey picture (h x w) as a colour picture (h x w x 3)."""
+    return as_image(cv2.merge([grey, grey, grey]))
