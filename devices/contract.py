@@ -46,6 +46,29 @@ class Press:
     time_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class DieReport:
+    """What an electronic die says: `phase` is "rolling", "settled" or "cocked"; `value` (1..`faces`) only when settled,
+    else None. `fresh` is False when the device was only asked what lies there now: no roll has happened."""
+
+    die: str
+    phase: str
+    faces: int
+    value: int | None
+    time_s: float
+    fresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TimerReport:
+    """What a turn timer says: remaining time in milliseconds (negative when overrun) and whether it runs."""
+
+    timer: str
+    remaining_ms: int
+    running: bool
+    time_s: float
+
+
 class Source(Protocol[T_co]):
     """The whole input device contract."""
 
@@ -54,6 +77,15 @@ class Source(Protocol[T_co]):
 
     def close(self) -> None:
         """Releases the device; may be called any number of times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How a device is, in words to come: `message` is a catalogue id (`serial.silent`), `values` fill it."""
+
+    ok: bool
+    message: str
+    values: tuple[tuple[str, str | int | float], ...] = ()
 
 
 class Lights(Protocol):

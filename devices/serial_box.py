@@ -1,0 +1,88 @@
+"""What a serial device's lines mean: presses, dice, timers in; light signals out."""
+
+from __future__ import annotations
+
+from devices.contract import SIGNALS, Condition, DieReport, Press, TimerReport
+from devices.serial_link import SerialLink, WireEvent
+
+BoxEvent = Press | DieReport | TimerReport
+FACES = frozenset({4, 6, 8, 10, 12, 20})
+PHASES = ("rolling", "cocked")
+
+
+class SerialBox:
+    """A `Source` of presses, die reports and timer reports, and `Lights`, over one link."""
+
+    def __init__(self, link: SerialLink) -> None:
+        self.rejected = 0
+        self._link = link
+        self._last_rejected = ""
+
+    @property
+    def condition(self) -> Condition:
+        """How the device is; a device that talks nonsense is not well even while it is connected."""
+        if self.rejected and self._link.condition.ok:
+            values = (("line", self._last_rejected), ("count", self.rejected))
+            return Condition(True, "serial.nonsense", values)
+        return self._link.condition
+
+    def read(self, timeout_s: float) -> BoxEvent | None:
+        """The next event, or None when none came in time; what makes no sense is counted, never repaired."""
+        event = self._link.read(timeout_s)
+        if event is None:
+            return None
+        meant = understand(event)
+        if meant is None:
+            self.rejected += 1
+            self._last_rejected = " ".join((event.kind, *event.arguments))
+        return meant
+
+    def show(self, signal: str) -> None:
+        """Shows `signal`, one of SIGNALS, on the device's lights; raises ValueError for any other word."""
+        if signal not in SIGNALS:
+            raise ValueError(f"{signal!r} is no light signal; known are {', '.join(SIGNALS)}")
+        self._link.send("LIGHT", signal)
+
+    def start_timer(self, timer: str, milliseconds: int) -> None:
+        """Starts the turn timer with this much time left."""
+        self._link.send("TIMER", timer, str(milliseconds))
+
+    def stop_timer(self, timer: str) -> None:
+        """Stops the turn timer where it is."""
+        self._link.send("TIMER", timer, "stop")
+
+    def close(self) -> None:
+        """Closes the link; may be called any number of times."""
+        self._link.close()
+
+
+def understand(event: WireEvent) -> BoxEvent | None:
+    """The event as a report, or None when it is none of ours or its values are out of range."""
+    kind, words, fresh = event.kind, event.arguments, True
+    if kind == "NOW" and words:
+        kind, words, fresh = words[0], words[1:], False
+    if kind == "BTN" and len(words) == 2 and words[1] == "press" and fresh:
+        return Press(words[0], event.time_s)
+    if kind == "DIE" and len(words) >= 3:
+        return _die(words, event.time_s, fresh)
+    if kind == "TIMER" and len(words) == 3 and words[1] in ("run", "stop"):
+        return _timer(words, event.time_s)
+    return None
+
+
+def _die(words: tuple[str, ...], time_s: float, fresh: bool) -> DieReport | None:
+    die, phase, faces = words[:3]
+    if not faces.isdigit() or int(faces) not in FACES:
+        return None
+    if phase in PHASES and len(words) == 3:
+        return DieReport(die, phase, int(faces), None, time_s, fresh)
+    if phase == "settled" and len(words) == 4 and words[3].isdigit() and 1 <= int(words[3]) <= int(faces):
+        return DieReport(die, phase, int(faces), int(words[3]), time_s, fresh)
+    return None
+
+
+def _timer(words: tuple[str, ...], time_s: float) -> TimerReport | None:
+    remaining = words[2]
+    if not remaining.removeprefix("-").isdigit() or len(remaining) > 9:
+        return None
+    return TimerReport(words[0], int(remaining), words[1] == "run", time_s)

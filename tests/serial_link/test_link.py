@@ -1,0 +1,221 @@
+"""The driver on a real pty: found by identity, nothing lost or doubled, every fault named and survived."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from devices.contract import DieReport, Press
+from devices.serial_box import SerialBox, understand
+from devices.serial_link import SerialLink, WireEvent, candidate_ports
+from devices.simulated.serial_device import FAULTS, SimulatedSerial
+
+TOLD_WITHIN_S = 2.9  # two seconds of silence and what the search takes
+BACK_WITHIN_S = 3.0
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def device(stack: ExitStack, folder: Path, **about: object) -> SimulatedSerial:
+    made = SimulatedSerial(link=folder / f"usb-{about.get('name', 'box')}", **about)  # type: ignore[arg-type]
+    stack.callback(made.close)
+    return made
+
+
+def box_on(stack: ExitStack, folder: Path, identity: str = "") -> SerialBox:
+    box = SerialBox(SerialLink(lambda: candidate_ports(folder), identity))
+    stack.callback(box.close)
+    return box
+
+
+def wait(until: Callable[[], bool], seconds: float) -> float:
+    """Seconds until it held; fails when it does not come true in time (the machine may be busy: twice the time)."""
+    start = time.monotonic()
+    while not until():
+        assert time.monotonic() - start < 2 * seconds, f"did not happen within {2 * seconds:.1f} s"
+        time.sleep(0.005)
+    return time.monotonic() - start
+
+
+def collect(box: SerialBox, seconds: float) -> list[object]:
+    events, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        event = box.read(0.05)
+        if event is not None:
+            events.append(event)
+    return events
+
+
+def presses(events: list[object]) -> list[str]:
+    return [e.button for e in events if isinstance(e, Press)]
+
+
+def fresh(events: list[object]) -> list[tuple[str, int | None]]:
+    return [(e.phase, e.value) for e in events if isinstance(e, DieReport) and e.fresh]
+
+
+def test_a_box_is_found_pressed_rolled_and_lit(stack: ExitStack, tmp_path: Path) -> None:
+    wire = device(stack, tmp_path)
+    box = box_on(stack, tmp_path)
+    wait(lambda: box.condition.ok, 3)
+    wire.press("done1")
+    wire.roll("a", 4)
+    box.show("question")
+    events = collect(box, 0.6)
+    assert presses(events) == ["done1"]
+    assert fresh(events) == [("rolling", None), ("settled", 4)]
+    assert wire.shown == ["question"]
+
+
+def test_what_lies_there_at_the_start_is_no_roll(stack: ExitStack, tmp_path: Path) -> None:
+    wire = device(stack, tmp_path)
+    wire.roll("a", 6)
+    box = box_on(stack, tmp_path)
+    wait(lambda: box.condition.ok, 3)
+    reports = [e for e in collect(box, 0.6) if isinstance(e, DieReport)]
+    assert [(r.value, r.fresh) for r in reports][-1] == (6, False)
+
+
+def test_unplugged_and_plugged_in_again_under_another_name(stack: ExitStack, tmp_path: Path) -> None:
+    wire = device(stack, tmp_path)
+    box = box_on(stack, tmp_path)
+    wait(lambda: box.condition.ok, 3)
+    before = wire.path
+    wire.fault("unplug")
+    wait(lambda: not box.condition.ok, TOLD_WITHIN_S)
+    wire.press("done2")  # pressed while the cable is out: told when it is back
+    box.show("illegal")
+    time.sleep(0.2)
+    (tmp_path / "usb-box").unlink(missing_ok=True)
+    wire._link = tmp_path / "usb-other-name"
+    wire.mend()
+    wait(lambda: box.condition.ok, BACK_WITHIN_S)
+    assert wire.path != "" and (tmp_path / "usb-other-name").exists(), before
+    assert presses(collect(box, 0.8)) == ["done2"]
+    assert "illegal" in wire.shown
+
+
+def test_a_stranger_is_not_taken_for_the_device(stack: ExitStack, tmp_path: Path) -> None:
+    device(stack, tmp_path, identity="aaaa")
+    box = box_on(stack, tmp_path, identity="bbbb")
+    wait(lambda: box.condition.message == "serial.stranger", 4)
+    right = device(stack, tmp_path, identity="bbbb", name="second")
+    wait(lambda: box.condition.ok, BACK_WITHIN_S + 1)
+    right.press("done1")
+    assert presses(collect(box, 0.4)) == ["done1"]
+
+
+def test_two_devices_with_one_identity_are_named(stack: ExitStack, tmp_path: Path) -> None:
+    device(stack, tmp_path, identity="same", name="one")
+    device(stack, tmp_path, identity="same", name="two")
+    box = box_on(stack, tmp_path, identity="same")
+    wait(lambda: box.condition.message == "serial.twins", 4)
+
+
+def test_another_protocol_version_is_named(stack: ExitStack, tmp_path: Path) -> None:
+    wire = device(stack, tmp_path)
+    wire.fault("wrong_version")
+    box = box_on(stack, tmp_path)
+    wait(lambda: box.condition.message == "serial.version", 4)
+    wire.mend()
+    wait(lambda: box.condition.ok, BACK_WITHIN_S)
+
+
+def test_no_device_is_said(stack: ExitStack, tmp_path: Path) -> None:
+    box = box_on(stack, tmp_path)
+    wait(lambda: box.condition.message == "serial.searching", 1)
+    assert box.read(0.01) is None
+
+
+def test_a_busy_port_is_named(stack: ExitStack, tmp_path: Path) -> None:
+    device(stack, tmp_path)
+    first = box_on(stack, tmp_path)
+    wait(lambda: first.condition.ok, 3)
+    second = box_on(stack, tmp_path)
+    wait(lambda: second.condition.message == "serial.cannot_open", 3)
+    assert first.condition.ok
+
+
+@pytest.mark.parametrize("fault", ["noise", "half_lines", "duplicates", "wrong_crc", "flood", "reset", "slow_drip"])
+def test_nothing_is_lost_or_doubled_on_a_bad_wire(stack: ExitStack, tmp_path: Path, fault: str) -> None:
+    wire = device(stack, tmp_path, seed=3)
+    box = box_on(stack, tmp_path)
+    wait(lambda: box.condition.ok, 3)
+    wire.fault(fault)
+    for n in range(6):
+        wire.press(f"done{1 + n % 2}", for_s=0.03)
+        time.sleep(0.08)
+    time.sleep(0.4)
+    wire.mend()
+    assert presses(collect(box, 1.5)) == ["done1", "done2"] * 3
+
+
+def test_silence_is_noticed_within_two_seconds_and_recovered_from(stack: ExitStack, tmp_path: Path) -> None:
+    wire = device(stack, tmp_path)
+    box = box_on(stack, tmp_path)
+    wait(lambda: box.condition.ok, 3)
+    wire.fault("silence")
+    wait(lambda: not box.condition.ok, TOLD_WITHIN_S)
+    wire.mend()
+    wait(lambda: box.condition.ok, BACK_WITHIN_S)
+
+
+def test_every_fault_of_the_simulator_is_met_by_a_test() -> None:
+    text = Path(__file__).read_text(encoding="utf-8")
+    assert [f for f in FAULTS if f'"{f}"' not in text] == []
+
+
+def test_closing_twice_and_reading_after_is_harmless(stack: ExitStack, tmp_path: Path) -> None:
+    device(stack, tmp_path)
+    box = box_on(stack, tmp_path)
+    box.close()
+    box.close()
+    assert box.read(0) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("DIE", "a", "settled", "6", "7"),
+        ("DIE", "a", "settled", "6", "0"),
+        ("DIE", "a", "settled", "7", "3"),
+        ("DIE", "a", "settled", "6"),
+        ("DIE", "a", "flying", "6"),
+        ("DIE",),
+        ("BTN", "done1"),
+        ("BTN", "done1", "explode"),
+        ("TIMER", "turn", "run", "soon"),
+        ("TIMER", "turn", "run", "9999999999"),
+        ("NOW",),
+        ("NOW", "BTN", "done1", "press"),
+        ("XYZ", "1"),
+    ],
+)
+def test_nonsense_is_rejected_never_repaired(words: tuple[str, ...]) -> None:
+    assert understand(WireEvent(words[0], words[1:], 0.0)) is None
+
+
+def test_two_hundred_edges_a_second_on_a_saturated_line(stack: ExitStack, tmp_path: Path) -> None:
+    """Events of many buttons, each edge an event, while the wire carries as much as 115200 baud can."""
+    wire = device(stack, tmp_path)
+    box = box_on(stack, tmp_path)
+    wait(lambda: box.condition.ok, 3)
+    collect(box, 0.3)
+    for n in range(200):
+        with wire._lock:
+            wire.panel.box.event("BTN", f"b{n}", "press")
+        time.sleep(0.005)
+        event = box.read(0)
+        if event is not None:
+            assert isinstance(event, Press)
+            wire.__dict__.setdefault("got", []).append(event.button)
+    got = wire.__dict__.get("got", []) + presses(collect(box, 1.0))
+    assert got == [f"b{n}" for n in range(200)]
