@@ -17,6 +17,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "devices": frozenset({"std", "numpy", "cv2", "gpiozero", "serial", "picamera2", "devices"}),
     "devices.simulated": frozenset({"std", "numpy", "cv2", "devices", "calibration", "gpiozero"}),
     "devices.firmware": frozenset({"std", "devices.firmware"}),
+    "devices.firmware.main": frozenset({"std", "machine", "micropython", "devices.firmware"}),
     "vision": frozenset({"std", "numpy", "cv2", "vision", "devices.contract", "calibration"}),
     "vision.training": frozenset({"std", "numpy", "cv2", "torch", "onnx", "vision", "devices", "calibration"}),
     "companion.games": frozenset({"std", "companion.games"}),

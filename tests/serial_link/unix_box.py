@@ -1,7 +1,7 @@
 """Runs under MicroPython's unix port: the firmware's core on standard input and output, poked through a pipe.
 
-Arguments: the checkout, the pipe. Pokes, one a line: `edge <button> <0|1>`, `die <name> <x> <y> <z>`. Shown signals go to
-standard error, one a line.
+Arguments: the checkout, the pipe. Pokes, one a line: `edge <button> <0|1>`, `die <name> <x> <y> <z>`. Signals shown
+go to standard error, one a line.
 """
 
 import select
