@@ -1,0 +1,56 @@
+// The new-game form: which game, who plays, house rules, start position; built from the games' own options.
+import { $, ask, boot, command, el, w } from "./dom.js";
+
+const dialog = $("#new-game");
+const fields = $(".fields", dialog);
+let running = false;
+let names = [];
+
+export function enableNewGame(state, seats) {
+  running = ["playing", "paused", "start_check"].includes(state.phase);
+  if (state.players.length) names = state.players;
+  $("#open-new-game").hidden = !boot.offers.length || !(seats.free_for_all || seats.may.length);
+  document.body.classList.toggle("invite", state.phase === "setup");
+}
+
+function select(id, label, choices, chosen) {
+  return el("p", { class: "field" }, el("label", { for: id }, label),
+    el("select", { id, name: id }, ...choices.map(([value, words]) => el("option", { value, selected: value === chosen }, words))));
+}
+
+function build(offer) {
+  const players = Array.from({ length: offer.max_players }, (_, i) => el("p", { class: "field" },
+    el("label", { for: `player-${i}` }, w("player_name", { n: i + 1 })),
+    el("input", { id: `player-${i}`, maxlength: "40", required: i < offer.min_players, value: names[i] ?? (i < offer.min_players ? w("player_name", { n: i + 1 }) : ""), autocomplete: "off" })));
+  const games = boot.offers.length > 1 ? [select("game-name", w("game"), boot.offers.map((o) => [o.name, o.title]), offer.name)] : [];
+  const options = offer.options.map((option) => select(`option-${option.name}`, option.words,
+    option.choices.map((choice, i) => [String(i), choice.value_words]),
+    String(option.choices.findIndex((choice) => choice.value === option.default))));
+  fields.replaceChildren(...games,
+    el("fieldset", {}, el("legend", {}, w("players")), ...players),
+    select("start", w("start"), [["table", w("start.table")], ["shuffle", w("start.shuffle")]], "table"),
+    ...(options.length ? [el("fieldset", {}, el("legend", {}, w("options")), ...options)] : []));
+  $("#game-name", fields)?.addEventListener("change", (event) => build(boot.offers.find((o) => o.name === event.target.value)));
+  dialog.dataset.game = offer.name;
+}
+
+function begin(offer) {
+  const players = Array.from({ length: offer.max_players }, (_, i) => $(`#player-${i}`).value.trim()).filter(Boolean);
+  const options = Object.fromEntries(offer.options.map((option) => [option.name, option.choices[Number($(`#option-${option.name}`).value)].value]));
+  return command("new_game", { game: offer.name, players, options, start: $("#start").value });
+}
+
+$("#open-new-game").addEventListener("click", async () => {
+  if (running && !(await ask(w("new_game_replace")))) return;
+  build(boot.offers[0]);
+  dialog.showModal();
+});
+$("form", dialog).addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const reply = await begin(boot.offers.find((offer) => offer.name === dialog.dataset.game));
+  if (reply.ok) return dialog.close();
+  const old = $(".error", dialog);
+  old?.remove();
+  fields.append(el("p", { class: "error", role: "alert" }, reply.words));
+});
+$("[data-close]", dialog).addEventListener("click", () => dialog.close());
