@@ -1,0 +1,143 @@
+"""Where a point of the table falls in the picture: a pinhole camera with OpenCV's lens model, and its estimation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.profile import Lens
+
+Array = NDArray[np.float64]
+
+TYPICAL_FOCAL = 1.05
+"""Focal length in picture widths assumed where a view says little about it (webcams and Pi cameras: 0.8-1.3)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Camera:
+    """A camera in the table's frame: x_camera = `rotation` (3 x 3) @ x_table + `translation_mm` (3).
+
+    `matrix` is the 3 x 3 pinhole matrix in px, `distortion` OpenCV's k1, k2, p1, p2, k3. Pixel (0, 0) is the centre of
+    the top-left pixel. `width` and `height` are the picture's size in px.
+    """
+
+    matrix: Array
+    distortion: Array
+    rotation: Array
+    translation_mm: Array
+    width: int
+    height: int
+
+    @property
+    def position_mm(self) -> Array:
+        """The lens centre in the table's frame, (3,) mm."""
+        return np.asarray(-self.rotation.T @ self.translation_mm)
+
+    def project(self, points_mm: Array) -> Array:
+        """Pixels (N, 2) float64 of table points (N, 3) in mm; points behind the camera give nonsense, not an error."""
+        if not len(points_mm):
+            return np.empty((0, 2))
+        rotation_vector, _ = cv2.Rodrigues(self.rotation)
+        points = np.ascontiguousarray(points_mm, dtype=np.float64).reshape(-1, 1, 3)
+        pixels, _ = cv2.projectPoints(points, rotation_vector, self.translation_mm, self.matrix, self.distortion)
+        return np.asarray(pixels, dtype=np.float64).reshape(-1, 2)
+
+    def to_plane(self, points_px: Array, height_mm: float = 0.0) -> Array:
+        """Table points (N, 2) in mm of pixels (N, 2), for things at `height_mm` above the table."""
+        straight = undistort(points_px, self.matrix, self.distortion)
+        rays = np.column_stack([straight, np.ones(len(straight))]) @ np.linalg.inv(self.matrix).T @ self.rotation
+        start = self.position_mm
+        steps = (height_mm - start[2]) / rays[:, 2]
+        return np.asarray(start[:2] + steps[:, None] * rays[:, :2])
+
+
+def lens_matrix(lens: Lens, width: int, height: int) -> Array:
+    """The pinhole matrix of a lens for a picture of another size of the same view."""
+    sx, sy = width / lens.width, height / lens.height
+    return np.array(
+        [
+            [lens.fx * sx, 0.0, (lens.cx + 0.5) * sx - 0.5],
+            [0.0, lens.fy * sy, (lens.cy + 0.5) * sy - 0.5],
+            [0.0, 0.0, 1.0],
+        ]
+    )
+
+
+def undistort(points_px: Array, matrix: Array, distortion: Array) -> Array:
+    """Pixels (N, 2) as the same camera without lens distortion would show them."""
+    if not np.any(distortion):
+        return np.asarray(points_px, dtype=np.float64)
+    points = np.ascontiguousarray(points_px, dtype=np.float64).reshape(-1, 1, 2)
+    return np.asarray(cv2.undistortPoints(points, matrix, distortion, P=matrix), dtype=np.float64).reshape(-1, 2)
+
+
+def camera_from_plane(points_mm: Array, points_px: Array, width: int, height: int, lens: Lens | None) -> Camera | None:
+    """The camera that sees the plane points (N >= 4, 2 in mm, z = 0) at these pixels (N, 2); None when none does.
+
+    Without a lens the focal length comes from the homography, assuming square pixels and a centred axis, held near
+    TYPICAL_FOCAL where the view is too frontal to tell (Zhang 2000: the columns of K^-1 H are orthogonal and of equal
+    length). The pose is then refined by least squares over all points.
+    """
+    if lens is not None:
+        matrix, distortion = lens_matrix(lens, width, height), np.array(lens.distortion)
+    else:
+        matrix, distortion = np.eye(3), np.zeros(5)
+    straight = undistort(points_px, matrix, distortion)
+    homography, _ = cv2.findHomography(np.asarray(points_mm, dtype=np.float64), straight)
+    if homography is None or not np.all(np.isfinite(homography)):
+        return None
+    if lens is None:
+        focal = _focal_from_homography(np.asarray(homography), width, height)
+        matrix = np.array([[focal, 0.0, (width - 1) / 2], [0.0, focal, (height - 1) / 2], [0.0, 0.0, 1.0]])
+    pose = _pose_from_homography(np.asarray(homography), matrix)
+    if pose is None:
+        return None
+    rotation, translation = pose
+    start, _ = cv2.Rodrigues(rotation)
+    flat = np.column_stack([points_mm, np.zeros(len(points_mm))])
+    pixels = np.ascontiguousarray(points_px, dtype=np.float64).reshape(-1, 1, 2)
+    turn, shift = cv2.solvePnPRefineLM(
+        flat.reshape(-1, 1, 3), pixels, matrix, distortion, start.reshape(3, 1), translation.reshape(3, 1)
+    )
+    rotation = np.asarray(cv2.Rodrigues(turn)[0], dtype=np.float64)
+    translation = np.asarray(shift, dtype=np.float64).ravel()
+    if not (np.all(np.isfinite(rotation)) and np.all(np.isfinite(translation))):
+        return None
+    return Camera(matrix, distortion, rotation, translation, width, height)
+
+
+def _focal_from_homography(homography: Array, width: int, height: int) -> float:
+    """Focal length in px: best trade between the homography's two constraints and the typical value."""
+    centre = np.array([[1.0, 0.0, -(width - 1) / 2], [0.0, 1.0, -(height - 1) / 2], [0.0, 0.0, 1.0]])
+    a, b = (centre @ homography)[:, 0], (centre @ homography)[:, 1]
+    long_side = float(max(width, height))
+    focals = long_side * np.exp(np.linspace(math.log(0.45), math.log(3.0), 96))
+    pa = np.stack([a[0] / focals, a[1] / focals, np.full_like(focals, a[2])])
+    pb = np.stack([b[0] / focals, b[1] / focals, np.full_like(focals, b[2])])
+    na, nb = np.linalg.norm(pa, axis=0), np.linalg.norm(pb, axis=0)
+    skew = np.einsum("ij,ij->j", pa, pb) / (na * nb)
+    stretch = np.log(na / nb)
+    # 0.004: what half a pixel of corner noise makes of the two constraints; 0.25: spread of real cameras' log focal.
+    cost = (skew**2 + stretch**2) / 0.004**2 + (np.log(focals / long_side / TYPICAL_FOCAL) / 0.25) ** 2
+    return float(focals[int(np.argmin(cost))])
+
+
+def _pose_from_homography(homography: Array, matrix: Array) -> tuple[Array, Array] | None:
+    columns = np.linalg.inv(matrix) @ homography
+    scale = math.sqrt(float(np.linalg.norm(columns[:, 0]) * np.linalg.norm(columns[:, 1])))
+    if not scale > 1e-12:
+        return None
+    columns = columns / scale
+    if columns[2, 2] < 0:
+        columns = -columns
+    first, second = columns[:, 0], columns[:, 1]
+    u, _, vt = np.linalg.svd(np.column_stack([first, second, np.cross(first, second)]))
+    rotation = u @ vt
+    # A mirrored plane would need the camera below the table: no picture of this board.
+    if np.linalg.det(rotation) < 0 or float((rotation.T @ columns[:, 2])[2]) > 0:
+        return None
+    return rotation, columns[:, 2].copy()

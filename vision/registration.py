@@ -1,0 +1,226 @@
+"""Where the board lies in the picture: from its markers or from four tapped corners, tracked from frame to frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.geometry import Array, Camera, camera_from_plane
+from calibration.profile import TableProfile
+from devices.contract import Image
+from vision.contract import VisionError
+from vision.pictures import grey, shrunk
+
+Corners = NDArray[np.float32]
+
+FAST_WINDOWS_PX = (7, 15)
+"""One adaptive-threshold window a pass: quick on sharp pictures; the full pass of 3 to 23 px follows when it fails."""
+
+OUTLIER_MM = 3.0
+"""A marker whose corners are off by more than this has been moved (or misread) and is left out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pose:
+    """The board in one picture: the camera over it, the registration's root-mean-square error on the table in mm, the
+    markers it rests on (id -> 4 x 2 px; empty for tapped corners), and whether the board has moved in the picture
+    since the pose before (`moved`)."""
+
+    camera: Camera
+    residual_mm: float
+    markers_px: Mapping[int, Corners]
+    moved: bool = False
+
+
+class Registration:
+    """Finds the board of one profile; remembers its last pose so that the next frame costs little."""
+
+    def __init__(self, profile: TableProfile) -> None:
+        """Raises VisionError when the profile gives neither markers nor tapped corners, or an unknown dictionary."""
+        self._profile = profile
+        self._pose: Pose | None = None
+        markers = profile.board.markers
+        if profile.corners_px:
+            if len(profile.corners_px) != 4:
+                raise VisionError(f"four tapped corners are needed, got {len(profile.corners_px)}")
+        elif markers is None:
+            raise VisionError("the profile has neither markers nor tapped corners: tap the four corners of the board")
+        else:
+            number = getattr(cv2.aruco, markers.dictionary, None)
+            if not isinstance(number, int) or not markers.dictionary.startswith("DICT_"):
+                raise VisionError(f"unknown marker dictionary {markers.dictionary!r}: use OpenCV's names (DICT_4X4_50)")
+            dictionary = cv2.aruco.getPredefinedDictionary(number)
+            self._detectors = [_detector(dictionary, w, w) for w in FAST_WINDOWS_PX] + [_detector(dictionary, 3, 23)]
+            self._bits = {
+                i: _bits(dictionary, i) for i in markers.corners_mm if 0 <= i < len(np.asarray(dictionary.bytesList))
+            }
+
+    def locate(self, picture: Image) -> Pose | None:
+        """The board's pose in this BGR or grey picture, None when it cannot be found (nothing is remembered then)."""
+        if self._profile.corners_px:
+            return self._from_corners(picture)
+        full = grey(picture)
+        pose = self._tracked(full) if self._pose is not None else None
+        if pose is None:
+            before = self._pose
+            pose = self._searched(full)
+            if pose is not None and before is not None:
+                pose = Pose(pose.camera, pose.residual_mm, pose.markers_px, moved=True)
+        self._pose = pose
+        return pose
+
+    def forget(self) -> None:
+        """Drops the remembered pose, so that the next picture is searched as a whole."""
+        self._pose = None
+
+    def _from_corners(self, picture: Image) -> Pose | None:
+        height, width = picture.shape[:2]
+        if self._pose is not None and (self._pose.camera.width, self._pose.camera.height) == (width, height):
+            return self._pose
+        board = np.array(self._profile.board.corners_mm)
+        camera = camera_from_plane(board, np.array(self._profile.corners_px), width, height, self._profile.lens)
+        self._pose = None if camera is None else Pose(camera, 0.0, {})
+        return self._pose
+
+    def _tracked(self, full: Image) -> Pose | None:
+        """The remembered pose if the markers are still where they were, a repaired one if they moved a little."""
+        assert self._pose is not None
+        before = self._pose
+        if (before.camera.height, before.camera.width) != full.shape[:2]:
+            return None
+        kept = {i: c for i, c in before.markers_px.items() if self._shows(full, i, c)}
+        if not kept:
+            return None
+        found = dict(zip(kept, _refined(full, list(kept.values())), strict=True))
+        drift = float(np.sqrt(np.mean([np.sum((found[i] - kept[i]) ** 2, axis=1).mean() for i in kept])))
+        if drift < 0.7 and len(kept) >= min(2, len(before.markers_px)):
+            return Pose(before.camera, before.residual_mm, before.markers_px)
+        return self._solved(found, full) if drift < 3.0 and len(kept) >= 3 else None
+
+    def _shows(self, full: Image, marker: int, corners: Corners) -> bool:
+        """True when the marker's own black and white cells still lie between these corners."""
+        bits = self._bits[marker]
+        size = len(bits)
+        square = np.array([[0, 0], [size, 0], [size, size], [0, size]], dtype=np.float32) - np.float32(0.5)
+        to_px = cv2.getPerspectiveTransform(square, corners)
+        cells = cv2.warpPerspective(
+            full, to_px, (size, size), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE
+        ).astype(np.float32)
+        cells -= cells.mean()
+        norm = float(np.linalg.norm(cells))
+        return norm > 5.0 * size and float((cells * bits).sum()) > 0.85 * norm
+
+    def _searched(self, full: Image) -> Pose | None:
+        """A pose from a search of the whole picture: small and quick first, then larger and more thorough."""
+        wanted = set(self._bits)
+        found: dict[int, Corners] = {}
+        passes = [(640, 0), (1280, 0), (1280, 1), (1280, 2)]
+        if max(full.shape[:2]) > 1600:
+            passes += [(2600, 0), (2600, 2)]
+        for long_side, which in passes:
+            small = shrunk(full, long_side)
+            corners, ids, _ = self._detectors[which].detectMarkers(small)
+            scale = full.shape[1] / small.shape[1]
+            if ids is not None:
+                for i, c in zip(np.asarray(ids).ravel(), corners, strict=True):
+                    if int(i) in wanted and int(i) not in found:
+                        found[int(i)] = ((np.asarray(c).reshape(-1, 2) + 0.5) * scale - 0.5).astype(np.float32)
+            if len(found) < min(3, len(wanted)) or not found:
+                continue
+            pose = self._solved(dict(zip(found, _refined(full, list(found.values())), strict=True)), full)
+            if pose is None:
+                continue
+            missed = {} if len(pose.markers_px) == len(wanted) else self._predicted(full, pose)
+            return (self._solved({**pose.markers_px, **missed}, full) if missed else None) or pose
+        return None
+
+    def _predicted(self, full: Image, pose: Pose) -> dict[int, Corners]:
+        """Markers that the detector missed but that lie where the pose says."""
+        markers = self._profile.board.markers
+        assert markers is not None
+        extra: dict[int, Corners] = {}
+        for i in self._bits:
+            if i in pose.markers_px:
+                continue
+            corners = pose.camera.project(np.array(markers.corners_mm[i])).astype(np.float32)
+            inside = np.all((corners > 0) & (corners < np.array(full.shape[1::-1])))
+            if inside and self._shows(full, i, corners):
+                extra[i] = _refined(full, [corners])[0]
+        return extra
+
+    def _solved(self, found: Mapping[int, Corners], full: Image) -> Pose | None:
+        """The pose of these markers; one marker that does not fit the others is left out."""
+        height, width = full.shape[:2]
+        best = self._fit(found, width, height)
+        if best is not None and best.residual_mm > OUTLIER_MM / 2 and len(found) > 3:
+            for ids in combinations(sorted(found), len(found) - 1):
+                pose = self._fit({i: found[i] for i in ids}, width, height)
+                if pose is not None and pose.residual_mm < best.residual_mm / 2:
+                    best = pose
+        return best if best is not None and best.residual_mm <= 2 * OUTLIER_MM else None
+
+    def _fit(self, found: Mapping[int, Corners], width: int, height: int) -> Pose | None:
+        markers = self._profile.board.markers
+        assert markers is not None
+        solid = np.concatenate([np.array(markers.corners_mm[i], dtype=np.float64) for i in found])
+        pixels = np.concatenate([np.asarray(c, dtype=np.float64) for c in found.values()])
+        lift = float(solid[:, 2].mean())
+        camera = camera_from_plane(solid[:, :2], pixels, width, height, self._profile.lens)
+        if camera is None:
+            return None
+        # White paper bleeds into the black square: all its corners are seen a little too far in, alike.
+        outward = pixels - np.repeat(pixels.reshape(-1, 4, 2).mean(axis=1), 4, axis=0)
+        outward /= np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), 1e-9)
+        flat = np.column_stack([solid[:, :2], np.zeros(len(solid))])
+        pixels = pixels + outward * np.mean(np.sum((camera.project(flat) - pixels) * outward, axis=1))
+        camera = camera_from_plane(solid[:, :2], pixels, width, height, self._profile.lens)
+        if camera is None:
+            return None
+        raised = camera.translation_mm - camera.rotation[:, 2] * lift
+        camera = Camera(camera.matrix, camera.distortion, camera.rotation, raised, width, height)
+        errors = camera.to_plane(pixels, lift) - solid[:, :2]
+        residual = float(np.sqrt(np.mean(np.sum(errors**2, axis=1))))
+        return Pose(camera, residual, dict(found)) if np.isfinite(residual) else None
+
+
+def _detector(dictionary: cv2.aruco.Dictionary, smallest: int, largest: int) -> cv2.aruco.ArucoDetector:
+    parameters = cv2.aruco.DetectorParameters()
+    parameters.adaptiveThreshWinSizeMin = smallest
+    parameters.adaptiveThreshWinSizeMax = largest
+    # OpenCV's default of 0.125 throws away one marker in six since 4.12.
+    parameters.minMarkerDistanceRate = 0.05
+    return cv2.aruco.ArucoDetector(dictionary, parameters)
+
+
+def _bits(dictionary: cv2.aruco.Dictionary, marker: int) -> NDArray[np.float32]:
+    """The marker's cells with its black rim, zero mean and unit length."""
+    size = int(dictionary.markerSize) + 2
+    cells = np.asarray(cv2.aruco.generateImageMarker(dictionary, marker, size), dtype=np.float32)
+    cells -= cells.mean()
+    return np.asarray(cells / np.linalg.norm(cells), dtype=np.float32)
+
+
+def _refined(full: Image, markers: list[Corners]) -> list[Corners]:
+    """The same corners to a fraction of a pixel; the window follows each marker's size."""
+    refined = []
+    for corners in markers:
+        side = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).min())
+        window = int(np.clip(side / 14, 2, 9))
+        criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_MAX_ITER, 15, 0.02)
+        start = np.ascontiguousarray(corners, dtype=np.float32).reshape(-1, 1, 2)
+        inside = np.all((corners > window + 1) & (corners < np.array(full.shape[1::-1]) - window - 2))
+        if inside:
+            start = np.asarray(cv2.cornerSubPix(full, start.copy(), (window, window), (-1, -1), criteria))
+        refined.append(start.reshape(-1, 2).astype(np.float32))
+    return refined
+
+
+def board_corners_px(profile: TableProfile, camera: Camera) -> tuple[tuple[float, float], ...]:
+    """The four board corners in the picture, in the board's corner order."""
+    corners: Array = np.array([(x, y, 0.0) for x, y in profile.board.corners_mm])
+    return tuple((float(u), float(v)) for u, v in camera.project(corners))

@@ -1,0 +1,76 @@
+"""Samples of many tiles straight from the picture: tile coordinates -> pixels -> colours, nothing is warped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.geometry import Array, Camera
+from devices.contract import Image
+
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+LOG_OFFSET = 8.0
+"""Added to an 8-bit value before its logarithm is taken, so that noise in the dark does not run away."""
+
+_LOG = np.log((np.arange(256) + LOG_OFFSET) / (255.0 + LOG_OFFSET)).astype(np.float32)
+_CORNERS = np.array([(x, y) for y in (-1.0, 0.0, 1.0) for x in (-1.0, 0.0, 1.0)])
+
+
+def _quadratic(points: Array) -> Array:
+    x, y = points[:, 0], points[:, 1]
+    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y])
+
+
+_FIT = np.linalg.pinv(_quadratic(_CORNERS))
+
+
+class Stencil:
+    """A set of sample points of a tile in its own frame (mm, x east, y north), the same for every tile."""
+
+    def __init__(self, points_mm: Array) -> None:
+        """`points_mm` is (N, 2), within some 40 mm of the tile's centre."""
+        self.points_mm = np.asarray(points_mm, dtype=np.float64)
+        self._reach_mm = max(4.0, float(np.abs(self.points_mm).max()))
+        self._basis = _quadratic(self.points_mm / self._reach_mm).astype(np.float32)
+
+    def pixels(self, camera: Camera, poses: Array, height_mm: float) -> tuple[Floats, Floats]:
+        """Pixel x and y (T, N) of the stencil at `height_mm` on tiles at `poses` (T, 3: x mm, y mm, angle in radians).
+
+        Perspective and lens are followed to second order within a tile, which is exact to about 0.05 px.
+        """
+        cos, sin = np.cos(poses[:, 2:3]), np.sin(poses[:, 2:3])
+        u, v = _CORNERS[:, 0] * self._reach_mm, _CORNERS[:, 1] * self._reach_mm
+        spots = np.stack([poses[:, 0:1] + cos * u - sin * v, poses[:, 1:2] + sin * u + cos * v], axis=-1)
+        solid = np.concatenate([spots, np.full((*spots.shape[:2], 1), height_mm)], axis=-1)
+        pixels = camera.project(solid.reshape(-1, 3)).reshape(len(poses), 9, 2)
+        if not np.all(np.isfinite(pixels)):
+            pixels = np.nan_to_num(pixels, nan=-1e4, posinf=-1e4, neginf=-1e4)
+        bent = (np.clip(pixels, -1e5, 1e5).transpose(2, 0, 1) @ _FIT).astype(np.float32) @ self._basis
+        return bent[0], bent[1]
+
+    def colours(self, picture: Image, camera: Camera, poses: Array, height_mm: float) -> tuple[Image, Bools]:
+        """8-bit colours (T, N, 3) and whether each sample lies inside the picture (T, N)."""
+        x, y = self.pixels(camera, poses, height_mm)
+        found = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        inside = (x >= 0) & (y >= 0) & (x <= picture.shape[1] - 1) & (y <= picture.shape[0] - 1)
+        return np.asarray(found, dtype=np.uint8), inside
+
+
+def logs(colours: Image) -> Floats:
+    """Logarithm of 8-bit colours, float32: light becomes an addend, and white is 0."""
+    return np.asarray(cv2.LUT(_flat(colours), _LOG), dtype=np.float32).reshape(colours.shape)
+
+
+def _flat(colours: Any) -> Any:
+    return np.ascontiguousarray(colours).reshape(len(colours), -1)
+
+
+def square_stencil(step_mm: float, count: int) -> Stencil:
+    """A square grid of `count` x `count` points about the centre, north row first, west column first."""
+    steps = (np.arange(count) - (count - 1) / 2) * step_mm
+    return Stencil(np.array([(x, -y) for y in steps for x in steps]))
