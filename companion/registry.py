@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
-from calibration.profile import TableProfile
+from calibration.profile import Board, TableProfile
 from companion.games.contract import Look, Rules
 from devices.simulated.contract import SimulatedTable
 from vision.contract import Reader
@@ -22,25 +22,33 @@ Chooser = Callable[[Any, random.Random], Any]
 """A simulated player: the turn that it makes in this state; all its chance comes from the generator."""
 
 
+Dealer = Callable[[random.Random], Any]
+"""Chance's part of a beginning: a `Setup.start` as JSON."""
+
+
 class TableFactory(Protocol):
     """Makes a simulated table on which the pieces lie as `look` says; `seed` decides jitter, light and noise."""
 
-    def __call__(self, *, look: Look, seed: int) -> SimulatedTable:
-        """The table, at simulated time 0."""
+    def __call__(
+        self, look: Look, board: Board, seed: int = 0, *, press_wire: Callable[[str, bool], None] | None = None
+    ) -> SimulatedTable:
+        """The table, at simulated time 0; fingers on its buttons go through `press_wire` (name, down or up)."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameEntry:
     """One game's parts as dotted names (`module:attribute`); an empty name means that the part does not exist yet.
 
-    `rules`: the `Rules` object. `choose`: a `Chooser`. `reader`: a `Reader` class that takes a `TableProfile`.
-    `table`: a `TableFactory`. `drawing`: the board drawing, which `web` imports by itself. `census`: the function that
-    compares readings with a folder's truth. `scenes`: names of the picture folders whose truth is of this game.
+    `rules`: the `Rules` object. `choose`: a `Chooser`. `deal`: a `Dealer`, where a start is dealt. `reader`: a `Reader`
+    class that takes a `TableProfile`. `table`: a `TableFactory`. `drawing`: the board drawing, which `web` imports by
+    itself. `census`: the function that compares readings with a folder's truth. `scenes`: names of the picture folders
+    whose truth is of this game.
     """
 
     name: str
     rules: str
     choose: str = "companion.players:choose_any"
+    deal: str = ""
     reader: str = ""
     table: str = ""
     drawing: str = ""
@@ -56,6 +64,10 @@ class GameEntry:
         """The game's simulated player."""
         choose: Chooser = self._part("choose")
         return choose
+
+    def deal_start(self, chance: random.Random) -> Any:
+        """A dealt `Setup.start`; None for a game whose start is fixed."""
+        return self._part("deal")(chance) if self.deal else None
 
     def load_reader(self) -> Callable[[TableProfile], Reader]:
         """The factory of the game's eyes."""
@@ -86,6 +98,8 @@ GAMES: Mapping[str, GameEntry] = {
         GameEntry(
             name="moguli",
             rules="companion.games.moguli:RULES",
+            choose="companion.games.moguli.players:choose",
+            deal="companion.games.moguli.start:deal",
             reader="vision.tiles:TileReader",
             table="devices.simulated:MoguliTable",
             drawing="web.boards.moguli:draw",

@@ -1,0 +1,306 @@
+"""From a reading to events: the referee's verdict, held back until a second reading confirms what cannot be undone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from companion.draft import Draft, choice, fact_words, place_of, refusal_json, refusal_words
+from companion.evidence import Seen
+from companion.games.contract import Look, Message, Story
+from companion.match import Match, as_json
+from companion.referee import Position, Tale, Verdict, judge
+from companion.sight import CHANGE, Sight, sight_of
+from vision.reading import SURE_LEAD, Reading
+
+CONFIRM_S = 0.3
+"""A withdrawn turn, or the next player's act (it makes a turn final), is believed when seen again after so long."""
+
+ILLEGAL_S = 0.6
+"""An illegal position is called illegal when it has stood so long; a hand may be between two acts."""
+
+ASK_S = 1.0
+"""Doubts that last so long are asked; missed turns and takebacks of final turns are believed after it."""
+
+HIDDEN_S = 5.0
+"""With parts of the table hidden, something illegal is called so only after this time: the hand may hide the reason."""
+
+_NEED_S = {"grow": 0.0, "withdraw": CONFIRM_S, "next": CONFIRM_S, "missed": ASK_S, "takeback": ASK_S}
+_UNREADABLE = 3
+
+
+def seen(draft: Draft, evidence: Seen) -> None:
+    """Adds what a settled reading means for the match."""
+    match, reading = draft.match, evidence.reading
+    if match.paused or match.manual or not reading.facts:
+        return
+    if match.phase == "start_check":
+        _start_check(draft, reading)
+    elif match.phase in ("playing", "over"):
+        _untell(draft, reading)
+        sight = _sight(draft.match, reading)
+        if draft.match.recheck:
+            _show_doubts(draft, reading)
+        if not _lagging(draft, sight):
+            at_s = reading.time_s
+            presses = sum(1 for _, pressed_s in draft.match.pressed if pressed_s < at_s)
+            settle(draft, judge(draft.match.rules, position_of(draft.match, presses), sight), sight, at_s, presses)
+
+
+def position_of(match: Match, presses: int) -> Position:
+    """What the referee needs to know of a match."""
+    return Position(match.agreed, match.provisional, match.earlier(), presses, match.done_expected)
+
+
+def settle(draft: Draft, verdict: Verdict, sight: Sight, at_s: float, presses: int, by_hand: bool = False) -> None:
+    """Adds the events of a verdict. What a person has entered `by_hand` needs no second look."""
+    tale = verdict.tale
+    if draft.match.phase == "over" and tale.kind != "takeback":
+        return
+    if verdict.kind == "unchanged":
+        _unchanged(draft, presses)
+    elif verdict.kind == "accepted":
+        if by_hand or _confirmed(draft, _key(draft.match, tale), at_s, 0.0 if presses else _NEED_S[tale.kind]):
+            _accept(draft, tale, presses)
+    elif verdict.kind == "illegal":
+        need_s = HIDDEN_S if verdict.hidden else ILLEGAL_S
+        if by_hand or _confirmed(draft, _key(draft.match, tale), at_s, need_s):
+            call_illegal(draft, tale)
+    elif verdict.kind == "unfinished" and not _confirmed(draft, "unfinished", at_s, HIDDEN_S):
+        if draft.match.judgement is None or draft.match.judgement.kind != "unfinished":
+            since = draft.match.doubt
+            draft.judged("unfinished", Message("table.unfinished"), (), _places(verdict.rivals, draft.match))
+            if since is not None:
+                draft.add("doubted", key=since[0], since_s=since[1])
+    elif by_hand or verdict.kind == "unfinished" or _confirmed(draft, "unsure", at_s, ASK_S):
+        _ask(draft, verdict, sight)
+
+
+def _confirmed(draft: Draft, key: str, at_s: float, need_s: float) -> bool:
+    """True when the same verdict has stood for `need_s`; else notes since when it stands."""
+    doubt = draft.match.doubt
+    if need_s <= 0.0:
+        return True
+    if doubt is not None and doubt[0] == key and doubt[1] <= at_s:
+        return at_s - doubt[1] >= need_s
+    draft.add("doubted", key=key, since_s=at_s)
+    return False
+
+
+def _key(match: Match, tale: Tale) -> str:
+    turns = " ".join(match.rules.text(s.turn) for s in tale.stories)
+    return f"{tale.kind} {tale.number} {turns} {sorted(_difference(match, tale.look).items())}"
+
+
+def _difference(match: Match, look: Look) -> dict[str, str]:
+    now = match.rules.look(match.now)
+    return {k: v for k, v in look.items() if now.get(k) != v}
+
+
+def _unchanged(draft: Draft, presses: int) -> None:
+    if presses:
+        finish(draft, presses)
+        return
+    old = draft.match.judgement
+    if old is not None and old.kind in ("illegal", "question", "unfinished", "waiting"):
+        draft.judged("checked", Message("table.as_agreed"))
+    elif draft.match.doubt is not None:
+        draft.add("undoubted")
+
+
+def finish(draft: Draft, presses: int) -> None:
+    """Makes the turns final that players have ended: the provisional one, else a turn without visible acts."""
+    for _ in range(presses):
+        match = draft.match
+        if not match.pressed or match.phase != "playing":
+            break
+        player = match.pressed[0][0]
+        story = match.provisional
+        if story is None:
+            silent = match.rules.explain(match.agreed, match.rules.look(match.agreed))
+            if player >= 0 and player not in match.rules.to_act(match.agreed).players:
+                draft.judged("illegal", Message("game.not_your_turn", (("player", f"#{player}"),)))
+                break
+            if not silent.stories:
+                draft.judged("illegal", *refusal_words(silent.refusals))
+                break
+            story = silent.stories[0]
+        _final(draft, story, "done")
+    if draft.match.pressed:
+        draft.add("unpressed")
+
+
+def _final(draft: Draft, story: Story[Any, Any], by: str) -> None:
+    words = draft.match.rules.describe(draft.match.agreed, story.turn)
+    draft.add("turn", turn=draft.match.rules.text(story.turn), player=story.player, by=by)
+    draft.judged("accepted", words)
+
+
+def _accept(draft: Draft, tale: Tale, presses: int) -> None:
+    if tale.kind == "withdraw":
+        draft.add("withdrawn", lag=False)
+        draft.judged("withdrawn", Message("table.withdrawn"))
+    elif tale.kind == "takeback":
+        draft.add("undone", to=tale.number, lag=False)
+        draft.judged("takeback", Message("table.taken_back", (("number", tale.number + 1),)))
+    else:
+        tell_turns(draft, tale.stories, presses, tale.warnings)
+
+
+def tell_turns(
+    draft: Draft, stories: tuple[Story[Any, Any], ...], presses: int, warnings: tuple[Message, ...] = ()
+) -> None:
+    """Adds turns in their order: all but the last are final, the last one when its player has ended it or the game."""
+    for number, story in enumerate(stories):
+        rules = draft.match.rules
+        if number < len(stories) - 1 or presses >= len(stories):
+            _final(draft, story, "done" if presses > number else "next")
+        elif rules.outcome(story.after) is not None:
+            _final(draft, story, "end")
+        else:
+            words = rules.describe(draft.match.agreed, story.turn)
+            draft.add("provisional", turn=rules.text(story.turn), player=story.player, unseen=story.unseen)
+            draft.judged("provisional", words, warnings)
+
+
+def call_illegal(draft: Draft, tale: Tale) -> None:
+    """Adds the judgement that the table shows something illegal, with the rule and the places."""
+    words, details = refusal_words(tale.refusals)
+    places = tale.refusals[0].places if tale.refusals else ()
+    facts = _difference(draft.match, tale.look)
+    if draft.match.pressed:
+        draft.add("unpressed")
+    draft.judged("illegal", words, details, places or sorted({place_of(k) for k in facts}), facts)
+
+
+def _ask(draft: Draft, verdict: Verdict, sight: Sight) -> None:
+    match = draft.match
+    choices = [_choice(match, str(n), tale) for n, tale in enumerate(verdict.rivals)]
+    choices.append(choice("other", Message("table.answer_other"), "illegal", details=[["table.set_by_hand", []]]))
+    keys = _open_keys(verdict.rivals, match)
+    saw = {k: min(sight.costs[k], key=sight.costs[k].__getitem__) for k in keys if k in sight.costs}
+    draft.ask(Message("table.what_happened"), choices, sorted({place_of(k) for k in keys}), saw)
+
+
+def _open_keys(rivals: tuple[Tale, ...], match: Match) -> list[str]:
+    """The facts on which the rivals differ, or else those that all of them change."""
+    differ = sorted({k for t in rivals for k in t.look if t.look[k] != rivals[0].look[k]})
+    return differ or sorted(_difference(match, rivals[0].look)) if rivals else []
+
+
+def _places(rivals: tuple[Tale, ...], match: Match) -> list[str]:
+    return sorted({place_of(k) for t in rivals for k in _difference(match, t.look)})
+
+
+def _choice(match: Match, value: str, tale: Tale) -> Any:
+    rules = match.rules
+    turns = [[s.player, rules.text(s.turn)] for s in tale.stories]
+    facts = _difference(match, tale.look)
+    details = refusal_json(tale.refusals)
+    places = list(tale.refusals[0].places) if tale.refusals else []
+    if tale.kind == "grow":
+        words = rules.describe(match.agreed, tale.stories[0].turn)
+    elif tale.kind == "next":
+        words = rules.describe(tale.stories[0].after, tale.stories[1].turn)
+    elif tale.kind == "missed":
+        words = Message(
+            "table.answer_turns", (("turns", "; ".join(f"{n + 1}. {t}" for n, (_, t) in enumerate(turns))),)
+        )
+    elif tale.kind == "takeback":
+        words = Message("table.answer_takeback", (("number", tale.number + 1),))
+    elif tale.kind == "illegal":
+        words = refusal_words(tale.refusals)[0]
+    else:
+        words = Message(f"table.answer_{tale.kind}")
+    return choice(value, words, tale.kind, turns=turns, number=tale.number, facts=facts, details=details, places=places)
+
+
+def _untell(draft: Draft, reading: Reading) -> None:
+    """Forgets what a person has told of facts of which the camera now says something new."""
+    told = draft.match.told
+    keys = [k for k, said in told.items() if (f := reading.facts.get(k)) and not f.hidden and f.best != said]
+    if keys:
+        draft.add("untold", keys=keys)
+
+
+def _sight(match: Match, reading: Reading) -> Sight:
+    sight = sight_of(reading, match.rules.look(match.now))
+    if not match.told:
+        return sight
+    return Sight({k: v for k, v in sight.costs.items() if k not in match.told}, sight.hidden | match.told.keys())
+
+
+def _lagging(draft: Draft, sight: Sight) -> bool:
+    """True while the table still has to be put as the match says (after an undo by button): nothing else is judged."""
+    match = draft.match
+    if match.lag is None:
+        return False
+    want, old = match.rules.look(match.now), match.lag
+    seen_now: dict[str, str] = {}
+    for key, costs in sight.costs.items():
+        known = (want[key], old.get(key))
+        best = min(costs, key=lambda v, c=costs, k=known: c[v] + (0.0 if v in k else CHANGE))  # type: ignore[misc]
+        if best != want[key]:
+            seen_now[key] = best
+    if not seen_now:
+        draft.add("caught_up")
+        return True
+    if any(value != old.get(key) for key, value in seen_now.items()):
+        return False
+    details = [fact_words(match.game, key, want[key]) for key in sorted(seen_now)]
+    draft.judged("waiting", Message("table.put_back"), details, sorted({place_of(k) for k in seen_now}), seen_now)
+    return True
+
+
+def _show_doubts(draft: Draft, reading: Reading) -> None:
+    doubts = [key for key in sorted(draft.match.rules.look(draft.match.now)) if not _readable(reading, key)]
+    words = Message("table.all_read") if not doubts else Message("table.doubts", (("count", len(doubts)),))
+    details = [_unread(reading, key) for key in doubts]
+    draft.judged("checked", words, details, sorted({place_of(k) for k in doubts}))
+
+
+def _readable(reading: Reading, key: str) -> bool:
+    fact = reading.facts.get(key)
+    return fact is not None and fact.sure(SURE_LEAD)
+
+
+def _unread(reading: Reading, key: str) -> Message:
+    fact = reading.facts.get(key)
+    reason = fact.reason if fact is not None else ""
+    return Message("table.cannot_read", (("place", place_of(key)), ("reason", f"@vision.reason.{reason or 'unclear'}")))
+
+
+def _start_check(draft: Draft, reading: Reading) -> None:
+    """The reading against a legal start: what is missing or wrong by name, or the start ready to be accepted."""
+    match = draft.match
+    if not match.side:
+        return
+    told = match.check.told
+    unread = [k for k in sorted(reading.facts) if k not in told and not _readable(reading, k)]
+    if unread:
+        differences = tuple(_unread(reading, key) for key in unread)
+        places = sorted({place_of(k) for k in unread})
+        _start_read(draft, None, differences, places)
+        hidden = any(reading.facts[k].hidden for k in unread)
+        if len(unread) <= _UNREADABLE and not hidden and _confirmed(draft, "unread", reading.time_s, ASK_S):
+            key = unread[0]
+            choices = [
+                choice(value, fact_words(match.game, key, value), "fact", facts={key: value})
+                for value, _ in reading.facts[key].ranked[:6]
+            ]
+            draft.ask(Message("table.what_lies_here", (("place", place_of(key)),)), choices, [place_of(key)], {})
+        return
+    look = {**{k: f.best for k, f in reading.facts.items()}, **told}
+    start = match.rules.start_from_look(look, match.setup.options)
+    if isinstance(start, tuple):
+        places = sorted({p for refusal in start for p in refusal.places})
+        _start_read(draft, None, tuple(r.message for r in start), places)
+    else:
+        _start_read(draft, start, (), [])
+
+
+def _start_read(draft: Draft, start: Any, differences: tuple[Message, ...], places: list[str]) -> None:
+    check = draft.match.check
+    ready = start is not None
+    if (check.start, check.ready, check.differences, check.places) != (start, ready, differences, tuple(places)):
+        said = [as_json(m) for m in differences]
+        draft.add("start_read", start=start, ready=ready, differences=said, places=places, told={})

@@ -1,0 +1,188 @@
+"""One match as plain frozen data: the record, the agreed positions, the provisional turn, what is being asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from companion.evidence import Author
+from companion.games.contract import Json, Look, Message, Outcome, Rules, Setup, Story
+
+GamesByName = Callable[[str], Rules[Any, Any]]
+Phase = Literal["setup", "start_check", "playing", "over"]
+PROGRAM = Author("program", "service")
+NO_SETUP = Setup(())
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened: its kind, its JSON, who caused it, and the id of the picture that showed it."""
+
+    kind: str
+    data: Mapping[str, Json] = field(default_factory=dict)
+    author: Author = PROGRAM
+    picture: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the record: a final turn (`text` in notation, `words` said of the state before it, `by` how it
+    became final) or, with an empty text, a correction of the agreed position (`facts`). `refused`: the rule it breaks
+    since something before it was changed."""
+
+    player: int
+    text: str
+    words: Message
+    by: str = "done"
+    facts: Look = field(default_factory=dict)
+    corrected: bool = False
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The newest verdict in words: `kind` "accepted", "provisional", "withdrawn", "takeback", "corrected", "illegal",
+    "question", "unfinished", "waiting" or "checked"; `places` to mark."""
+
+    kind: str
+    words: Message
+    details: tuple[Message, ...] = ()
+    places: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer to a question and what it stands for: a kind of `referee.Tale` ("fact" for a plain value at the start
+    check, "side" for a corner), its turns as (player, text), the number of turns a takeback leaves, the look."""
+
+    value: str
+    words: Message
+    kind: str
+    turns: tuple[tuple[int, str], ...] = ()
+    number: int = 0
+    facts: Look = field(default_factory=dict)
+    details: tuple[Message, ...] = ()
+    places: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The open question; `saw` is what the camera alone says of the facts in doubt."""
+
+    id: str
+    words: Message
+    choices: tuple[Choice, ...]
+    places: tuple[str, ...] = ()
+    saw: Look = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a player proposes and others must agree to: a declared turn (`text`) or an undo to turn `number`."""
+
+    player: int
+    words: Message
+    text: str = ""
+    number: int = -1
+    agreed: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class StartCheck:
+    """The table before turn 1: the start that its look makes (None: no legal one yet), what is wrong, what was told."""
+
+    start: Json = None
+    ready: bool = False
+    differences: tuple[Message, ...] = ()
+    places: tuple[str, ...] = ()
+    told: Look = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Everything about one match. `states[i]` is the agreed position after `entries[:i]`.
+
+    `table`: how the table looks by the last judgement; `lag`: how it still looks although the match has gone elsewhere
+    (after an undo by button, until somebody has put it back); `told`: facts that a person has settled against the
+    camera, with what the camera said; `doubt`: a verdict that waits for a second reading, and since when; `pressed`:
+    the done-buttons pressed since the last final turn as (player, frame time in seconds).
+    """
+
+    games: GamesByName = field(compare=False, repr=False)
+    events: int = 0
+    id: str = ""
+    game: str = ""
+    setup: Setup = NO_SETUP
+    phase: Phase = "setup"
+    paused: bool = False
+    manual: bool = False
+    done_expected: bool = False
+    side: str = ""
+    check: StartCheck = StartCheck()
+    entries: tuple[Entry, ...] = ()
+    states: tuple[Any, ...] = ()
+    provisional: Story[Any, Any] | None = None
+    table: Look = field(default_factory=dict)
+    lag: Look | None = None
+    told: Look = field(default_factory=dict)
+    judgement: Judgement | None = None
+    question: Asked | None = None
+    questions: int = 0
+    offer: Offer | None = None
+    doubt: tuple[str, float] | None = None
+    pressed: tuple[tuple[int, float], ...] = ()
+    recheck: bool = False
+
+    @property
+    def rules(self) -> Rules[Any, Any]:
+        """The rules of this match's game."""
+        return self.games(self.game)
+
+    @property
+    def agreed(self) -> Any:
+        """The last agreed position."""
+        return self.states[-1]
+
+    @property
+    def now(self) -> Any:
+        """The position as shown: with the provisional turn."""
+        return self.provisional.after if self.provisional else self.states[-1]
+
+    @property
+    def turns(self) -> int:
+        """How many final turns the record holds."""
+        return sum(bool(e.text) for e in self.entries)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the match ended, by its agreed position."""
+        return self.rules.outcome(self.agreed) if self.states else None
+
+    def upto(self, number: int) -> int:
+        """How many entries belong to the first `number` turns, corrections after the last of them included."""
+        turns = 0
+        for index, entry in enumerate(self.entries):
+            turns += bool(entry.text)
+            if turns > number:
+                return index
+        return len(self.entries)
+
+    def earlier(self) -> tuple[tuple[int, Any], ...]:
+        """The agreed positions before the present one as (number of turns, state), newest first."""
+        return tuple((n, self.states[self.upto(n)]) for n in range(self.turns - 1, -1, -1))
+
+
+def message(data: Json) -> Message:
+    """The message of its JSON, `[id, [[name, value], ...]]`."""
+    return Message(data[0], tuple((str(k), v) for k, v in data[1]))
+
+
+def messages(data: Json) -> tuple[Message, ...]:
+    """Several messages from their JSON."""
+    return tuple(message(m) for m in data)
+
+
+def as_json(words: Message) -> Json:
+    """A message as JSON that `message` reads back."""
+    return [words.id, [[k, v] for k, v in words.values]]

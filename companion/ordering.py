@@ -1,0 +1,391 @@
+"""From a command of a person or a program to events, or to the words that say why not."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from companion.commands import COMMANDS, Reply
+from companion.draft import Draft, choice, fact_words
+from companion.evidence import Author, Chose
+from companion.fold import BrokenHistoryError
+from companion.games.contract import Json, Message, Refusal, RulesError, Story
+from companion.judging import finish, position_of, settle, tell_turns
+from companion.match import Choice, as_json
+from companion.referee import judge
+from companion.sight import sight_by_hand
+
+OK = Reply(True)
+_log = logging.getLogger(__name__)
+NAME_LENGTH = 40
+
+
+def chose(draft: Draft, evidence: Chose) -> Reply:
+    """Adds what a command does to the match; the reply says so, or why it cannot be done now."""
+    command = COMMANDS.get(evidence.command)
+    if command is None:
+        return _no("companion.unknown_command", command=evidence.command)
+    if evidence.author.kind == "spectator" and not command.spectator:
+        return _no("companion.only_players")
+    phases, order = _ORDERS[command.name]
+    if draft.match.phase not in phases:
+        return _no(f"companion.not_while.{draft.match.phase}")
+    if draft.match.paused and command.name not in ("resume", "new_game"):
+        return _no("companion.not_while.paused")
+    before, events = draft.match, list(draft.events)
+    try:
+        return order(draft, evidence.args, evidence.author)
+    except (RulesError, BrokenHistoryError, KeyError, TypeError, ValueError, AttributeError) as error:
+        draft.match, draft.events = before, events
+        cause = error.__cause__ if isinstance(error, BrokenHistoryError) else error
+        if isinstance(cause, RulesError):
+            return Reply(False, cause.refusal.message)
+        _log.info("command %s with %r cannot be understood", command.name, dict(evidence.args), exc_info=error)
+        return _no("companion.bad_arguments", command=command.name)
+
+
+def _no(message_id: str, **values: str | int | float) -> Reply:
+    return Reply(False, Message(message_id, tuple(values.items())))
+
+
+def _refused(refusal: Refusal) -> Reply:
+    return Reply(False, refusal.message)
+
+
+def _new_game(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    """`start`: "table" (read from the camera), else the game's own JSON (None for a game whose start is fixed)."""
+    try:
+        rules = draft.match.games(str(args["game"]))
+    except LookupError:
+        return _no("companion.unknown_game", game=str(args["game"])[:NAME_LENGTH])
+    players = [" ".join(str(p).split())[:NAME_LENGTH] for p in args["players"]]
+    if not rules.min_players <= len(players) <= rules.max_players or not all(players):
+        return _no("companion.wrong_players", least=rules.min_players, most=rules.max_players)
+    if len(set(players)) < len(players):
+        return _no("companion.same_name")
+    options: dict[str, str | int | bool] = {o.name: o.default for o in rules.options()}
+    given = dict(args.get("options") or {})
+    for option in rules.options():
+        value = given.pop(option.name, option.default)
+        if not any(value == c and type(value) is type(c) for c in option.choices):
+            return _no("companion.bad_option", option=option.name, value=str(value)[:NAME_LENGTH])
+        options[option.name] = value
+    if given:
+        return _no("companion.bad_option", option=str(next(iter(given)))[:NAME_LENGTH], value="")
+    start = args.get("start")
+    manual = bool(args.get("manual", start != "table"))
+    corners = [str(c) for c in args.get("corners") or ()]
+    draft.add(
+        "opened",
+        id=str(args["id"]),
+        game=str(args["game"]),
+        players=players,
+        options=options,
+        manual=manual,
+        done_expected=bool(args.get("done_expected", False)),
+        side="" if corners else "known",
+    )
+    if start != "table":
+        draft.add("started", start=start)
+    elif corners:
+        choices = [choice(c, Message("table.corner", (("corner", c),)), "side", facts={"side": c}) for c in corners]
+        draft.ask(Message("table.which_side", (("player", "#0"),)), choices, corners, {})
+    return OK
+
+
+def _first_side(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    draft.add("side", corner=str(args["corner"]))
+    return OK
+
+
+def _accept_start(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    check = draft.match.check
+    if check.ready:
+        draft.add("started", start=check.start)
+        draft.judged("checked", Message("table.started"))
+        return OK
+    return Reply(False, check.differences[0] if check.differences else Message("table.no_reading_yet"))
+
+
+def _done(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    """Ends the turn. With a camera (`at_s` = frame time of its newest picture) a later reading is waited for."""
+    match = draft.match
+    if match.phase == "start_check":
+        return _accept_start(draft, args, author)
+    to_act = match.rules.to_act(match.agreed)
+    if author.player is not None and not match.pressed and author.player not in to_act.players:
+        if match.provisional is None:
+            return _no("game.not_your_turn", player=f"#{author.player}")
+        draft.add("pressed", player=match.provisional.player, at_s=float(args.get("at_s", 0.0)))
+    if match.question is not None:
+        draft.add("pressed", player=_number(author), at_s=float(args.get("at_s", 0.0)))
+        return Reply(True, match.question.words)
+    player = _number(author)
+    if match.manual or "at_s" not in args:
+        if match.judgement is not None and match.judgement.kind == "illegal":
+            return Reply(False, match.judgement.words)
+        draft.add("pressed", player=player, at_s=0.0)
+        before = draft.match.turns
+        finish(draft, 1)
+        if draft.match.turns > before:
+            return OK
+        stands = draft.match.judgement
+        return Reply(False, stands.words if stands is not None else None)
+    if player in (p for p, _ in draft.match.pressed):
+        if match.provisional is None:
+            return _no("table.looking")
+        finish(draft, 1)
+        return OK
+    draft.add("pressed", player=player, at_s=float(args["at_s"]))
+    return OK
+
+
+def _number(author: Author) -> int:
+    return -1 if author.player is None else author.player
+
+
+def _takeback(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    match = draft.match
+    illegal = match.judgement is not None and match.judgement.kind == "illegal"
+    if match.provisional is not None:
+        draft.add("withdrawn", lag=True)
+    elif illegal and match.manual:
+        draft.add("caught_up")
+    elif illegal:
+        return Reply(True, Message("table.put_it_back"))
+    elif match.turns:
+        return _undo(draft, match.turns - 1, author)
+    else:
+        return _no("companion.nothing_to_take_back")
+    draft.judged("withdrawn", Message("table.withdrawn"))
+    return OK
+
+
+def _undo_to(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    number = args["number"]
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= draft.match.turns:
+        return _no("companion.no_such_turn", number=str(number)[:NAME_LENGTH])
+    return _undo(draft, number, author)
+
+
+def _undo(draft: Draft, number: int, author: Author) -> Reply:
+    """Undoes at once, or offers it where a roll or a draw would be taken back."""
+    match = draft.match
+    keep = match.upto(number)
+    chance = any(match.rules.to_act(state).kind == "roll" for state in match.states[keep:-1])
+    if chance and author.player is not None:
+        words = Message("table.offer_undo", (("player", f"#{author.player}"), ("number", number + 1)))
+        draft.add("offered", player=author.player, words=as_json(words), text="", number=number)
+        return OK
+    draft.add("undone", to=number, lag=True)
+    draft.judged("takeback", Message("table.taken_back", (("number", number + 1),)))
+    return OK
+
+
+def _answer(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    question = draft.match.question
+    if question is None or question.id != args["question"]:
+        return _no("companion.question_closed")
+    chosen = next((c for c in question.choices if c.value == args["value"]), None)
+    if chosen is None:
+        return _no("companion.no_such_answer")
+    _carry_out(draft, chosen, dict(question.saw))
+    return OK
+
+
+def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str]) -> None:
+    match = draft.match
+    if chosen.kind == "side":
+        draft.add("side", corner=chosen.facts["side"])
+        return
+    if chosen.kind == "fact":
+        check = match.check
+        draft.add("start_read", start=None, ready=check.ready, differences=[], places=[], told=dict(chosen.facts))
+        return
+    presses = len(match.pressed)
+    look = {**match.rules.look(match.now), **chosen.facts}
+    told = {k: v for k, v in saw.items() if look.get(k) != v}
+    draft.add("settled", told=told)
+    if chosen.kind == "unchanged":
+        draft.judged("checked", Message("table.as_agreed"))
+        finish(draft, presses)
+    elif chosen.kind == "withdraw":
+        draft.add("withdrawn", lag=False)
+        draft.judged("withdrawn", Message("table.withdrawn"))
+    elif chosen.kind == "takeback":
+        draft.add("undone", to=chosen.number, lag=False)
+        draft.judged("takeback", Message("table.taken_back", (("number", chosen.number + 1),)))
+    elif chosen.kind == "illegal":
+        words = chosen.words if chosen.value != "other" else Message("table.unclear")
+        if match.pressed:
+            draft.add("unpressed")
+        draft.judged("illegal", words, chosen.details, chosen.places, dict(chosen.facts))
+    else:
+        tell_turns(draft, _stories(draft, chosen), presses)
+
+
+def _stories(draft: Draft, chosen: Choice) -> tuple[Story[Any, Any], ...]:
+    rules, state, stories = draft.match.rules, draft.match.agreed, []
+    for player, text in chosen.turns:
+        turn = rules.parse(text)
+        state = rules.apply(state, turn)
+        stories.append(Story(turn, state, player))
+    return tuple(stories)
+
+
+def _facts(draft: Draft, args: Mapping[str, Json]) -> dict[str, str] | None:
+    facts = {str(k): str(v) for k, v in args["facts"].items()}
+    known = draft.match.rules.look(draft.match.now)
+    return facts if facts and facts.keys() <= known.keys() else None
+
+
+def _set_facts(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    facts = _facts(draft, args)
+    if facts is None:
+        return _no("companion.unknown_place")
+    match = draft.match
+    shown = match.rules.look(match.now) if match.lag is not None else match.table
+    sight = sight_by_hand({**shown, **facts})
+    verdict = judge(match.rules, position_of(match, 0), sight)
+    settle(draft, verdict, sight, 0.0, 0, by_hand=True)
+    return OK
+
+
+def _correct(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    """The table is right and the program wrong: another turn explains the facts, or the agreed position is changed."""
+    facts = _facts(draft, args)
+    if facts is None:
+        return _no("companion.unknown_place")
+    match, rules = draft.match, draft.match.rules
+    told = {k: match.table[k] for k, v in facts.items() if match.table[k] != v}
+    if match.provisional is not None:
+        look = {**rules.look(match.now), **facts}
+        stories = rules.explain(match.agreed, look).stories
+        if stories:
+            draft.add("settled", told=told)
+            tell_turns(draft, stories[:1], 0)
+            return OK
+    after = rules.with_look(match.agreed, facts)
+    if isinstance(after, Refusal):
+        return _refused(after)
+    provisional = match.provisional
+    player = _number(author)
+    draft.add("corrected", facts=facts, told=told, player=player)
+    if provisional is not None and not isinstance(rules.apply(draft.match.agreed, provisional.turn), Refusal):
+        draft.add(
+            "provisional", turn=rules.text(provisional.turn), player=provisional.player, unseen=provisional.unseen
+        )
+    details = [fact_words(match.game, key, value) for key, value in sorted(facts.items())]
+    draft.judged("corrected", Message("table.corrected"), details)
+    return OK
+
+
+def _correct_turn(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    match, rules = draft.match, draft.match.rules
+    number, text = args["number"], str(args["text"])
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= match.turns:
+        return _no("companion.no_such_turn", number=str(number)[:NAME_LENGTH])
+    index = next(i for i in range(len(match.entries)) if match.entries[i].text and match.upto(number - 1) <= i)
+    after = rules.apply(match.states[index], rules.parse(text))
+    if isinstance(after, Refusal):
+        return _refused(after)
+    draft.add("rewritten", number=number, text=rules.text(rules.parse(text)))
+    broken = sum(bool(e.refused) for e in draft.match.entries)
+    words = Message("table.rewritten", (("number", number),))
+    draft.judged("corrected", words, [Message("table.broken_turns", (("count", broken),))] if broken else [])
+    return OK
+
+
+def _declare(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    match, rules = draft.match, draft.match.rules
+    turn = rules.parse(str(args["text"]))
+    text = rules.text(turn)
+    to_act = rules.to_act(match.agreed).players
+    speakers = [author.player] if author.player is not None else [*to_act, *range(len(match.setup.players))]
+    for player in speakers:
+        said = next((d for d in rules.declarations(match.agreed, player) if rules.text(d.turn) == text), None)
+        if said is not None and said.needs_consent:
+            draft.add("offered", player=player, words=as_json(said.message), text=text, number=-1)
+            return OK
+        if said is not None or player in to_act:
+            return _declared(draft, turn, player)
+    return _no("game.not_your_turn", player=f"#{speakers[0]}")
+
+
+def _declared(draft: Draft, turn: Any, player: int) -> Reply:
+    match, rules = draft.match, draft.match.rules
+    after = rules.apply(match.agreed, turn)
+    if isinstance(after, Refusal):
+        return _refused(after)
+    words = rules.describe(match.agreed, turn)
+    if match.provisional is not None and rules.look(after) == rules.look(match.now):
+        draft.add("provisional", turn=rules.text(turn), player=player, unseen=0)
+        draft.judged("provisional", words)
+    else:
+        draft.add("turn", turn=rules.text(turn), player=player, by="declared", lag=True)
+        draft.judged("accepted", words)
+    return OK
+
+
+def _agree(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    offer = draft.match.offer
+    if offer is None:
+        return _no("companion.nothing_offered")
+    others = set(range(len(draft.match.setup.players))) - {offer.player}
+    if author.player == offer.player:
+        return _no("companion.others_must_agree")
+    draft.add("agreed", players=sorted(others if author.player is None else {author.player}))
+    offer = draft.match.offer
+    if offer is None or not others <= offer.agreed:
+        return OK
+    draft.add("unoffered")
+    if offer.text:
+        return _declared(draft, draft.match.rules.parse(offer.text), offer.player)
+    draft.add("undone", to=offer.number, lag=True)
+    return OK
+
+
+def _decline(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    if draft.match.offer is None:
+        return _no("companion.nothing_offered")
+    draft.add("unoffered")
+    return OK
+
+
+def _plain(kind: str) -> Callable[[Draft, Mapping[str, Json], Author], Reply]:
+    def order(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+        draft.add(kind)
+        return OK
+
+    return order
+
+
+def _referee(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    if draft.match.phase == "start_check":
+        return Reply(True, Message("table.looking"))
+    draft.add("rechecked")
+    return Reply(True, Message("table.looking"))
+
+
+_ANY = ("setup", "start_check", "playing", "over")
+_ON = ("playing",)
+_GAME = ("playing", "over")
+_ORDERS: dict[str, tuple[tuple[str, ...], Callable[[Draft, Mapping[str, Json], Author], Reply]]] = {
+    "new_game": (_ANY, _new_game),
+    "first_side": (("start_check",), _first_side),
+    "accept_start": (("start_check",), _accept_start),
+    "done": (("start_check", "playing"), _done),
+    "takeback": (_GAME, _takeback),
+    "undo_to": (_GAME, _undo_to),
+    "answer": (("start_check", "playing", "over"), _answer),
+    "set_facts": (_ON, _set_facts),
+    "correct": (_ON, _correct),
+    "correct_turn": (_GAME, _correct_turn),
+    "declare": (_ON, _declare),
+    "agree": (_GAME, _agree),
+    "decline": (_GAME, _decline),
+    "referee": (("start_check", "playing"), _referee),
+    "pause": (("start_check", "playing"), _plain("paused")),
+    "resume": (("start_check", "playing"), _plain("resumed")),
+}

@@ -1,0 +1,202 @@
+"""The referee: the most probable story of what the devices report, or the honest answer that it cannot tell.
+
+A decoder, not a classifier: every story (nothing happened, a turn that grows, the next player's turn, turns that were
+missed, a takeback, or something illegal) leads to a look of the table; its score is the likelihood of the reading
+under that look plus the story's prior. A story is accepted only with a clear lead over the second and over the best
+illegal one. Pure: no clock, no memory, no game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+from companion.games.contract import Look, Message, Refusal, Rules, Story
+from companion.sight import CHANGE, Sight, likely_looks
+
+ACCEPT = 5.0
+"""Lead (nats of log odds, 150 to 1) that the best story needs over every other one."""
+
+ILLEGAL = 8.0
+"""Prior cost of an illegal story: one turn in about thirty is illegal, and there are far more illegal looks."""
+
+UNSEEN = 6.0
+"""Prior cost of each act that left no mark: more than ACCEPT, so that the story of fewest unseen acts is taken."""
+
+LOOKS = 12
+"""How many looks are tried; of them only those within BEYOND nats of the best."""
+BEYOND = 14.0
+
+MISSED_FACTS = 6
+"""Up to how many changed facts two turns are searched when one does not explain them."""
+
+PRIOR = {
+    "unchanged": 0.0,
+    "grow": 0.0,
+    "next": 0.5,
+    "withdraw": 2.0,
+    "takeback": 5.0,
+    "missed": 5.0,
+    "illegal": ILLEGAL,
+}
+UNEXPECTED_NEXT = 10.0
+"""Added to a next player's act while the players end their turns with the done button and nobody pressed it."""
+
+TaleKind = Literal["unchanged", "grow", "next", "withdraw", "takeback", "missed", "illegal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What the table has agreed on: `base` the state at the start of the turn, `provisional` the turn so far, `earlier`
+    the positions that a takeback may lead to as (number of turns, state), newest first. `presses`: how many turns the
+    players have ended by button since `base` that no reading has shown yet; `done_expected`: they do use the button."""
+
+    base: Any
+    provisional: Story[Any, Any] | None = None
+    earlier: tuple[tuple[int, Any], ...] = ()
+    presses: int = 0
+    done_expected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tale:
+    """One story with its score (nats, higher is better) and the look it leads to.
+
+    `stories` are the legal turns it consists of, in order (none for unchanged, withdraw, takeback, illegal); `number`
+    the turns left after a takeback; `refusals` the rules an illegal one breaks; `warnings` what the table should know.
+    """
+
+    kind: TaleKind
+    score: float
+    look: Look
+    stories: tuple[Story[Any, Any], ...] = ()
+    number: int = 0
+    refusals: tuple[Refusal, ...] = ()
+    warnings: tuple[Message, ...] = ()
+
+    def same_end(self, other: Tale) -> bool:
+        """True when both leave the same agreed position, so that nobody needs to choose between them."""
+        if self.kind == other.kind == "illegal":
+            return self.refusals[:1] == other.refusals[:1]
+        return (
+            self.kind == other.kind
+            and self.number == other.number
+            and self.look == other.look
+            and [(s.player, s.after) for s in self.stories] == [(s.player, s.after) for s in other.stories]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the referee says: `kind` "unchanged", "accepted", "illegal", "unsure" or "unfinished" (something decisive is
+    hidden); `tale` the best story, `rivals` all stories between which it cannot decide, likeliest first; `hidden` says
+    that parts of the table could not be seen; `lead` by how much the best story leads."""
+
+    kind: Literal["unchanged", "accepted", "illegal", "unsure", "unfinished"]
+    tale: Tale
+    rivals: tuple[Tale, ...] = ()
+    hidden: bool = False
+    lead: float = 0.0
+
+
+def judge(rules: Rules[Any, Any], position: Position, sight: Sight) -> Verdict:
+    """The verdict on a sight of the table."""
+    now = rules.look(position.provisional.after if position.provisional else position.base)
+    tales = [Tale("unchanged", -sight.cost(now), now)]
+    looks = likely_looks(sight, now, LOOKS, BEYOND)
+    if looks[0][1] == now and (len(looks) == 1 or looks[1][0] - looks[0][0] >= ACCEPT):
+        return Verdict("unchanged", tales[0], hidden=bool(sight.hidden), lead=ACCEPT)
+    for cost, look in looks:
+        if look != now:
+            tales += _tales_of(rules, position, look, cost, now)
+    tales += _takebacks(rules, position, sight)
+    if not any(t.stories for t in tales):
+        tales += _missed(rules, position, looks[0][1], looks[0][0])
+    return _decide(tales, bool(sight.hidden), asked=position.presses > 0)
+
+
+def _decide(tales: list[Tale], hidden: bool, asked: bool) -> Verdict:
+    """The verdict on scored tales. A doubt about an unchanged table matters only when a turn is `asked` for."""
+    ranked = sorted(tales, key=lambda t: -t.score)
+    best = ranked[0]
+    rivals = [best]
+    for tale in ranked[1:]:
+        if not any(tale.same_end(r) for r in rivals):
+            rivals.append(tale)
+    lead = best.score - rivals[1].score if len(rivals) > 1 else ACCEPT
+    if lead >= ACCEPT or (best.kind == "unchanged" and not asked):
+        kinds: dict[TaleKind, Literal["unchanged", "illegal"]] = {"unchanged": "unchanged", "illegal": "illegal"}
+        return Verdict(kinds.get(best.kind, "accepted"), best, (), hidden, lead)
+    close = tuple(t for t in rivals if best.score - t.score < ACCEPT + 3.0)[:4]
+    if hidden and any(t.kind == "illegal" for t in close):
+        return Verdict("unfinished", best, close, hidden, lead)
+    return Verdict("unsure", best, close, hidden, lead)
+
+
+def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: float, now: Look) -> Iterator[Tale]:
+    """All stories that lead to one look: legal ones of the player in turn and of the next, or the illegal one."""
+    provisional = position.provisional
+    base_look = rules.look(position.base)
+    legal = False
+    refusals: tuple[Refusal, ...] = ()
+    warnings: tuple[Message, ...] = ()
+    if provisional is not None and look == base_look:
+        legal = True
+        changed = sum(look[k] != now[k] for k in look)
+        yield Tale("withdraw", -(cost - CHANGE * changed) - PRIOR["withdraw"], look)
+    else:
+        grown = rules.explain(position.base, look)
+        refusals, warnings = grown.refusals, grown.warnings
+        for story in grown.stories:
+            legal = True
+            yield Tale("grow", -cost - PRIOR["grow"] - UNSEEN * story.unseen, look, (story,), warnings=warnings)
+    if provisional is not None and rules.outcome(provisional.after) is None:
+        following = rules.explain(provisional.after, look)
+        prior = PRIOR["next"] + (UNEXPECTED_NEXT if position.done_expected and position.presses == 0 else 0.0)
+        for story in following.stories:
+            legal = legal or not position.done_expected
+            stories = (provisional, story)
+            score = -cost - prior - UNSEEN * story.unseen
+            yield Tale("next", score, look, stories, warnings=following.warnings)
+        refusals = refusals or following.refusals
+    if not legal:
+        yield Tale("illegal", -cost - PRIOR["illegal"], look, refusals=refusals, warnings=warnings)
+
+
+def _takebacks(rules: Rules[Any, Any], position: Position, sight: Sight) -> Iterator[Tale]:
+    """Earlier positions that the table may show again, the newest of equal ones; only those that explain the sight."""
+    seen: list[Look] = []
+    for number, state in position.earlier:
+        look = rules.look(state)
+        cost = sight.cost(look)
+        if cost <= BEYOND and look not in seen:
+            seen.append(look)
+            yield Tale("takeback", -cost - PRIOR["takeback"], look, number=number)
+
+
+def _missed(rules: Rules[Any, Any], position: Position, look: Look, cost: float) -> Iterator[Tale]:
+    """Two turns of which no reading showed the first alone: every split of the changes into two legal turns."""
+    prior = PRIOR["missed"] + (UNEXPECTED_NEXT if position.done_expected and position.presses < 1 else 0.0)
+    for first, second in _two_turns(rules, position.base, look):
+        score = -cost - prior - UNSEEN * (first.unseen + second.unseen)
+        yield Tale("missed", score, look, (first, second))
+    if position.provisional is not None and position.presses > 1:
+        for first, second in _two_turns(rules, position.provisional.after, look):
+            score = -cost - prior - UNSEEN * (first.unseen + second.unseen)
+            yield Tale("missed", score, look, (position.provisional, first, second))
+
+
+def _two_turns(rules: Rules[Any, Any], state: Any, look: Look) -> Iterable[tuple[Story[Any, Any], Story[Any, Any]]]:
+    before = rules.look(state)
+    changed = sorted(k for k in look if look[k] != before[k])
+    if not 2 <= len(changed) <= MISSED_FACTS:
+        return
+    for size in range(1, len(changed)):
+        for chosen in combinations(changed, size):
+            middle = {**before, **{k: look[k] for k in chosen}}
+            for first in rules.explain(state, middle).stories:
+                if rules.outcome(first.after) is None:
+                    for second in rules.explain(first.after, look).stories:
+                        yield first, second

@@ -1,0 +1,109 @@
+"""A reading as costs: how badly each look of the table would explain what the camera reports."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from companion.games.contract import Look
+from vision.reading import Reading
+
+FLOOR = 20.0
+"""The most that one fact can say against a look (nats), so that one glitch never outvotes everything else."""
+
+CHANGE = 4.0
+"""Prior cost of each fact that changed: of a hundred facts, each with several values, a turn changes one to four."""
+
+FLAT = 2.5
+"""A fact whose values all lie within so many nats says nothing worth a doubt: it counts as hidden."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What is seen, ready to be compared with looks.
+
+    `costs`: fact key -> value -> nats by which the value explains the picture worse than the best value, 0..FLOOR; a
+    value that is not listed costs FLOOR. `hidden`: facts about which the picture says nothing.
+    """
+
+    costs: Mapping[str, Mapping[str, float]]
+    hidden: frozenset[str] = frozenset()
+
+    def cost(self, look: Look) -> float:
+        """How badly `look` explains the sight, 0 for perfectly; hidden and unnamed facts cost nothing."""
+        total = 0.0
+        for key, by_value in self.costs.items():
+            value = look.get(key)
+            if value is not None:
+                total += by_value.get(value, FLOOR)
+        return total
+
+    def cost_of(self, key: str, value: str) -> float:
+        """What one fact says against one value."""
+        by_value = self.costs.get(key)
+        return 0.0 if by_value is None else by_value.get(value, FLOOR)
+
+
+def sight_of(reading: Reading, keys: Look) -> Sight:
+    """The sight of a reading, as far as it is about `keys` (the facts that the game knows)."""
+    costs: dict[str, dict[str, float]] = {}
+    hidden = set()
+    for key in keys:
+        fact = reading.facts.get(key)
+        if fact is None or fact.hidden:
+            hidden.add(key)
+            continue
+        peak = max(fact.log_likelihoods)
+        if len(fact.values) > 1 and peak - min(fact.log_likelihoods) < FLAT:
+            hidden.add(key)
+            continue
+        costs[key] = {v: min(FLOOR, peak - x) for v, x in zip(fact.values, fact.log_likelihoods, strict=True)}
+    return Sight(costs, frozenset(hidden))
+
+
+def sight_by_hand(look: Look) -> Sight:
+    """The sight of a table that a person has described: everything is certain."""
+    return Sight({key: {value: 0.0} for key, value in look.items()})
+
+
+def likely_looks(sight: Sight, expected: Look, limit: int, beyond: float) -> list[tuple[float, dict[str, str]]]:
+    """The likeliest looks of the whole table, best first: (cost, look) pairs, at most `limit`.
+
+    A look's cost is what the sight says against it plus CHANGE for every fact that differs from `expected`; hidden
+    facts keep their expected value. Looks that cost more than `beyond` above the best are left out.
+    """
+    best = dict(expected)
+    total = 0.0
+    flips: list[tuple[float, str, str]] = []
+    for key, by_value in sight.costs.items():
+        now = expected[key]
+        ranked = sorted((c + (CHANGE if v != now else 0.0), v != now, v) for v, c in by_value.items())
+        if now not in by_value:
+            ranked = sorted([*ranked, (FLOOR, False, now)])
+        least = ranked[0][0]
+        best[key] = ranked[0][2]
+        total += least
+        flips += [(c - least, key, v) for c, _, v in ranked[1:] if c - least <= beyond]
+    flips.sort()
+    return [(total + extra, {**best, **chosen}) for extra, chosen in _cheapest_subsets(flips, limit, beyond)]
+
+
+def _cheapest_subsets(
+    flips: list[tuple[float, str, str]], limit: int, beyond: float
+) -> list[tuple[float, dict[str, str]]]:
+    """The cheapest sets of flips (sorted by cost) with at most one flip a fact, the empty set first."""
+    found: list[tuple[float, dict[str, str]]] = [(0.0, {})]
+    heap: list[tuple[float, tuple[int, ...]]] = [(flips[0][0], (0,))] if flips else []
+    while heap and len(found) < limit:
+        cost, chosen = heapq.heappop(heap)
+        if cost > beyond:
+            break
+        keys = {flips[i][1] for i in chosen}
+        if len(keys) == len(chosen):
+            found.append((cost, {flips[i][1]: flips[i][2] for i in chosen}))
+        after = chosen[-1] + 1
+        if after < len(flips):
+            heapq.heappush(heap, (cost + flips[after][0], (*chosen, after)))
+            heapq.heappush(heap, (cost - flips[after - 1][0] + flips[after][0], (*chosen[:-1], after)))
+    return found

@@ -1,0 +1,37 @@
+"""The only place where a match changes: `step(match, evidence)` gives the next match, its events and the reply."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from companion.commands import Reply
+from companion.draft import Draft
+from companion.evidence import Chose, Evidence, Seen
+from companion.games.contract import Message
+from companion.judging import seen
+from companion.match import Event, Match
+from companion.ordering import chose
+
+
+class Step(NamedTuple):
+    """What one piece of evidence did: `match == fold` of all events so far; no events: nothing changed."""
+
+    match: Match
+    events: tuple[Event, ...]
+    reply: Reply
+
+
+def step(match: Match, evidence: Evidence) -> Step:
+    """The match after the evidence. Never raises for anything that a person or a device can send."""
+    picture = evidence.picture if isinstance(evidence, Seen) else ""
+    draft = Draft(match, evidence.author, picture)
+    if isinstance(evidence, Seen):
+        seen(draft, evidence)
+        reply = Reply(True)
+    elif isinstance(evidence, Chose):
+        reply = chose(draft, evidence)
+        if not reply.ok and draft.match.events == match.events:
+            return Step(match, (), reply)
+    else:
+        reply = Reply(False, Message("companion.no_roll_expected"))
+    return Step(draft.match, tuple(draft.events), reply)
