@@ -1,0 +1,290 @@
+"""Which cell of a printed board holds which token: discs by colour, plain or printed, and tokens with a white rim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.geometry import Array
+from calibration.palette import NAMED_RGB
+from calibration.profile import TableProfile
+from devices.contract import Frame, Image
+from vision.contract import VisionError
+from vision.pictures import as_bgr
+from vision.reading import Fact, Reading
+from vision.registration import Pose, Registration, board_corners_px
+from vision.sampling import Floats, Stencil, logs
+from vision.token_colours import Palette, distances
+
+Bools = NDArray[np.bool_]
+
+STEP_MM = 2.0
+REACH = 1.3
+"""Samples go this many token radii out: the token and a little of the board around it."""
+
+RINGS = (0.38, 0.66, 0.92)
+"""Outer radii (in token radii) of the rings whose median colour is compared with the printed board's."""
+
+NOISE = (0.02, 0.02, 0.05)
+"""Least spread of red-green, blue-green and brightness (log units) taken for the printed board's own."""
+
+MANY = 16
+"""Cells of one look from which a slope over the board can be told from what lies on some of them."""
+
+PRESENT = 6.0
+"""Spreads from the board's own look at which a cell as surely holds something as nothing."""
+
+WHITE = ((0.02, 0.08), (0.65, 0.1))
+"""Mean and standard deviation of the share of white in the middle of a mole's disc and of a busy tile's."""
+
+MIDDLE = 0.62
+"""Radius (in token radii) of that middle."""
+
+BRIGHT, BRIGHTER = -0.3, 0.15
+"""Log brightness against the picture's white, and against the board there, from which a pale sample counts as white."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """All cells of one picture: samples (cells, points, 3) as red-green, blue-green and brightness in log units, the
+    same of the points between four cells (crossings, 3; NaN outside the picture), the share of each cell's samples
+    at the top of the sensor's range, and which cells lie inside the picture."""
+
+    samples: Floats
+    between: Floats
+    burnt: Floats
+    inside: Bools
+
+
+class TokenReader:
+    """Reads `cell:<place>` as `-`, `mole<n>` or `busy<n>`: a disc, or a white-rimmed disc, of player n's colour.
+
+    `colours` names the players' colours in their order; the exact hues are found in the picture, and followed from
+    then on through `agree`.
+    """
+
+    def __init__(self, profile: TableProfile, colours: Sequence[str]) -> None:
+        """Raises VisionError for a colour name that is not known or a board without cells."""
+        board = profile.board
+        unknown = [c for c in colours if c not in NAMED_RGB]
+        if unknown or not colours:
+            raise VisionError(f"unknown colours {unknown}: known are {', '.join(sorted(NAMED_RGB))}")
+        if not board.places_mm:
+            raise VisionError(f"the board spec of {board.game!r} has no places")
+        self._profile = profile
+        self._registration = Registration(profile)
+        self._palette = Palette(colours)
+        self._places = list(board.places_mm)
+        self._poses = np.array([(x, y, 0.0) for x, y in board.places_mm.values()])
+        groups = {place: name for name, places in board.grid.get("groups", {}).items() for place in places}
+        self._groups = [
+            np.array([groups.get(p, "") == name for p in self._places]) for name in ["", *sorted(set(groups.values()))]
+        ]
+        radius = board.sizes_mm["token_radius"]
+        steps = np.arange(-radius * REACH, radius * REACH + 0.1, STEP_MM)
+        points = np.array([(x, y) for x in steps for y in steps if np.hypot(x, y) <= radius * REACH])
+        self._points = points / radius
+        self._distance = np.hypot(*self._points.T)
+        self._stencil = Stencil(points)
+        self._heights_mm = (board.sizes_mm["token_height"], board.sizes_mm["board_height"])
+        self._rings = [(self._distance >= a) & (self._distance < b) for a, b in pairwise((0.0, *RINGS))]
+        self._crossings, self._beside = _crossings(self._places, self._poses)
+        self._values = ("-", *(f"{kind}{n + 1}" for kind in ("mole", "busy") for n in range(len(colours))))
+        self._seen: dict[str, Floats] = {}
+
+    def read(self, frame: Frame) -> Reading:
+        """The reading of one picture; troubles instead of facts when it shows no board."""
+        picture = as_bgr(frame.bgr)
+        pose = None if picture is None else self._registration.locate(picture)
+        if picture is None or pose is None:
+            trouble = "vision.bad_picture" if picture is None else "vision.no_board"
+            return Reading(frame.number, frame.time_s, troubles=(trouble,))
+        cells = self._sample(picture, pose)
+        return Reading(
+            frame_number=frame.number,
+            time_s=frame.time_s,
+            facts=self._facts(cells),
+            board_px=board_corners_px(self._profile, pose.camera),
+            residual_mm=pose.residual_mm,
+        )
+
+    def agree(self, look: Mapping[str, str]) -> None:
+        """Follows the light: the agreed tokens' colours in the picture read last become the players' colours."""
+        for place, colour in self._seen.items():
+            value = look.get(f"cell:{place}", "-")
+            if value.startswith("mole"):
+                self._palette.learn(int(value[4:]) - 1, colour)
+
+    def draw(self, image: Image, reading: Reading) -> Image:
+        """A copy of the picture with each token's cell ringed: by kind and player in words, `?` where unsure."""
+        out = image.copy()
+        if not reading.board_found:
+            return out
+        flat = np.array(self._profile.board.corners_mm, dtype=np.float32)
+        homography = cv2.getPerspectiveTransform(flat, np.array(reading.board_px, dtype=np.float32))
+        spots = cv2.perspectiveTransform(self._poses[:, None, :2], homography).reshape(-1, 2)
+        radius = max(3, int(np.linalg.norm(spots[0] - spots[1]) * 0.4))
+        for place, (x, y) in zip(self._places, spots, strict=True):
+            fact = reading.facts[f"cell:{place}"]
+            if fact.sure(3.0) and fact.best == "-":
+                continue
+            label = fact.best[0] + fact.best[-1] if fact.sure(3.0) else "?"
+            spot = (int(x), int(y))
+            cv2.circle(out, spot, radius, (255, 255, 255), 2)
+            cv2.putText(out, label, (spot[0] - radius, spot[1] - radius), cv2.FONT_HERSHEY_SIMPLEX, 0.4, (0, 255, 255))
+        return out
+
+    def _sample(self, picture: Image, pose: Pose) -> _Cells:
+        colours, inside = self._stencil.colours(picture, pose.camera, self._poses, self._heights_mm[0])
+        crossings, seen = _CROSS.colours(picture, pose.camera, self._crossings, self._heights_mm[1])
+        burnt = (colours.max(axis=2) >= 250).mean(axis=1, dtype=np.float32)
+        between = _opponent(crossings).mean(axis=1)
+        between[~seen.all(axis=1)] = np.nan
+        return _Cells(_opponent(colours), between, burnt, inside.mean(axis=1) > 0.97)
+
+    def _facts(self, cells: _Cells) -> dict[str, Fact]:
+        board, between = self._light_field(cells)
+        relative = cells.samples - board[:, None]
+        rings = np.stack([np.median(relative[:, ring], axis=1) for ring in self._rings], axis=1)
+        strange = np.zeros(len(self._places), dtype=np.float32)
+        lean = np.zeros(len(self._places), dtype=np.float32)
+        for group in self._groups:
+            off = self._beside_usual(rings[group], group)
+            # The 40 % that are most alike stand for the empty ones: up to half of the cells may hold something.
+            spread = np.maximum(np.quantile(np.abs(off), 0.4, axis=0) / 0.524, NOISE)
+            score = off / spread
+            strange[group] = np.sqrt(np.mean(np.sum(score[..., :2] ** 2, axis=2) + 0.3 * score[..., 2] ** 2, axis=1))
+            # Sample by sample: where what is not the board as it is printed there has its middle.
+            taken = group & (strange > PRESENT / 2)
+            away = np.abs(relative[taken] - np.median(relative[group], axis=0))[..., :2].max(axis=2)
+            alien = (away > 4 * NOISE[0]).astype(np.float32)
+            lean[taken] = np.hypot(*(alien @ self._points.astype(np.float32)).T) / np.maximum(alien.sum(axis=1), 10)
+        taken = strange > PRESENT / 2
+        hue, white = self._colours(cells.samples, taken, board[:, 2])
+        self._palette.fit(hue[taken & (white < 0.3)])
+        self._seen = {p: hue[i] for i, p in enumerate(self._places) if taken[i]}
+        covered = taken & self._covered(between)
+        scores, foreign = self._scores(strange, hue, white)
+        sure = strange > PRESENT
+        reasons = np.select(
+            [~cells.inside, covered | (sure & foreign), sure & (cells.burnt > 0.6), sure & (lean > 0.5)],
+            ["out_of_picture", "hand", "glare", "askew"],
+            "",
+        )
+        scores[np.isin(reasons, ("glare", "askew"))] *= 0.1
+        hidden = np.isin(reasons, ("hand", "out_of_picture"))
+        rows = zip(self._places, scores.tolist(), hidden.tolist(), reasons.tolist(), strict=True)
+        return {f"cell:{p}": Fact(self._values, tuple(row), hid, why) for p, row, hid, why in rows}
+
+    def _scores(self, strange: Floats, hue: Floats, white: Floats) -> tuple[Floats, Bools]:
+        """Log-likelihoods (cells, values), 0 for the best; and which cells' hue is no player's."""
+        far = distances(hue, self._palette)
+        empty = -0.5 * np.minimum(strange, 2 * PRESENT) ** 2
+        something = -0.5 * np.maximum(0.0, 2 * PRESENT - strange) ** 2
+        colour = -0.5 * np.minimum(far, 6.0) ** 2
+        columns = [empty[:, None]]
+        for typical, spread in WHITE:
+            shape = -0.5 * np.minimum(((white - typical) / spread) ** 2, 40.0)
+            columns.append((something + shape)[:, None] + colour)
+        scores = np.concatenate(columns, axis=1)
+        return np.maximum(scores - scores.max(axis=1, keepdims=True), -30.0), far.min(axis=1) > 4.0
+
+    def _beside_usual(self, rings: Floats, group: Bools) -> Floats:
+        """How far each cell's rings (cells, rings, 3) are off those of its like: off their median, and where they are
+        many also off a slope over the board (a printed ring lies aside where the registration is a little off)."""
+        off = rings - np.median(rings, axis=0)
+        if len(rings) < MANY:
+            return np.asarray(off)
+        flat = off.reshape(len(off), -1).astype(np.float64)
+        basis = _quadratic(self._poses[group], self._poses)[:, :3]
+        weight = np.ones(len(flat))
+        for _ in range(6):
+            root = np.sqrt(weight)[:, None]
+            rest = flat - basis @ np.linalg.lstsq(basis * root, flat * root, rcond=None)[0]
+            size = np.linalg.norm(rest, axis=1)
+            weight = 1 / (1 + (size / (1.5 * np.quantile(size, 0.4))) ** 4)
+        return rest.reshape(off.shape).astype(np.float32)
+
+    def _light_field(self, cells: _Cells) -> tuple[Floats, Floats]:
+        """Colour and brightness (cells, 3) of the plain board under this light: a quadratic over the board, fitted to
+        the plain cells with those that hold something weighed out; and how far the crossings are off it."""
+        centre = np.median(cells.samples[:, self._distance < RINGS[-1]], axis=1).astype(np.float64)
+        basis = _quadratic(self._poses, self._poses)
+        plain = self._groups[0].astype(np.float64)
+        weight = plain
+        fit: Array = np.zeros((basis.shape[1], 3))
+        for _ in range(10):
+            root = np.sqrt(weight)[:, None]
+            fit = np.asarray(np.linalg.lstsq(basis * root, centre * root, rcond=None)[0])
+            off = np.abs(centre - basis @ fit).max(axis=1)
+            spread = max(1.4826 * float(np.median(off[plain > 0])), 0.02)
+            weight = plain / (1 + (off / (2 * spread)) ** 4)
+        between = cells.between - _quadratic(self._crossings, self._poses) @ fit
+        return (basis @ fit).astype(np.float32), between.astype(np.float32)
+
+    def _covered(self, between: Floats) -> Bools:
+        """Cells with three quarters of their crossings not looking as the board's crossings do: something larger than a
+        token lies there. A shadow darkens but does not colour, so only the hue counts."""
+        usual = np.nanmedian(between, axis=0)
+        off = np.abs(between - usual)[:, :2]
+        spread = np.maximum(1.4826 * np.nanmedian(off, axis=0), NOISE[:2])
+        strange = np.nan_to_num(off / spread, nan=np.inf).max(axis=1) > 7.0
+        return np.array([len(b) > 0 and 4 * np.count_nonzero(strange[b]) >= 3 * len(b) for b in self._beside])
+
+    def _colours(self, samples: Floats, taken: Bools, ground: Floats) -> tuple[Floats, Floats]:
+        """Hue (cells, 2) of each token's most colourful parts, and the share of white in its middle (cells,)."""
+        hue = np.zeros((len(samples), 2), dtype=np.float32)
+        white = np.zeros(len(samples), dtype=np.float32)
+        disc = samples[taken][:, self._distance < RINGS[-1]]
+        if not disc.size:
+            return hue, white
+        chroma = disc[..., :2] - self._white_point(disc)
+        strength = np.linalg.norm(chroma, axis=2)
+        weight = strength >= np.quantile(strength, 0.6, axis=1, keepdims=True)
+        hue[taken] = (chroma * weight[..., None]).sum(axis=1) / weight.sum(axis=1, keepdims=True)
+        middle = self._distance[self._distance < RINGS[-1]] < MIDDLE
+        bright = disc[..., 2] > np.maximum(BRIGHT, ground[taken] + BRIGHTER)[:, None]
+        white[taken] = ((strength < 0.22) & bright)[:, middle].mean(axis=1)
+        return hue, white
+
+    def _white_point(self, tokens: Floats) -> Floats:
+        """Hue of white under this light: of the brightest things on the board, if any is nearly colourless."""
+        bright = tokens[tokens[..., 2] > BRIGHT / 2] if tokens.size else tokens.reshape(-1, 3)
+        pale = bright[np.linalg.norm(bright[:, :2], axis=1) < 0.35]
+        # A handful of bright samples may be glare; white rims bring hundreds.
+        return np.median(pale[:, :2], axis=0) if len(pale) >= 60 else np.zeros(2, dtype=np.float32)
+
+
+_CROSS = Stencil(np.array([(0.0, 0.0), (1.2, 0.0), (-1.2, 0.0), (0.0, 1.2), (0.0, -1.2)]))
+
+
+def _opponent(colours: Image) -> Floats:
+    """Red-green, blue-green and brightness (..., 3) in log units of 8-bit BGR colours (N, M, 3)."""
+    light = logs(colours)
+    blue, green, red = light[..., 0], light[..., 1], light[..., 2]
+    return np.stack([red - green, blue - green, (blue + green + red) / 3], axis=-1)
+
+
+def _crossings(places: Sequence[str], poses: Array) -> tuple[Array, list[NDArray[np.intp]]]:
+    """The points where four cells meet (N, 3 as poses), and for each cell which of them are its own."""
+    pitch = float(np.min(np.linalg.norm(poses[1:, :2] - poses[0, :2], axis=1)))
+    meeting: dict[tuple[int, int], list[int]] = {}
+    for cell, (x, y, _) in enumerate(poses):
+        for sx in (-1, 1):
+            for sy in (-1, 1):
+                meeting.setdefault((round(2 * x / pitch) + sx, round(2 * y / pitch) + sy), []).append(cell)
+    inner = [(key, cells) for key, cells in meeting.items() if len(cells) == 4]
+    spots = np.array([(kx * pitch / 2, ky * pitch / 2, 0.0) for (kx, ky), _ in inner])
+    beside = [np.array([n for n, (_, cells) in enumerate(inner) if cell in cells]) for cell in range(len(places))]
+    return spots, beside
+
+
+def _quadratic(at: Array, over: Array) -> Array:
+    """Terms (N, 6) of a quadratic in the places `at`, scaled by the extent of `over`."""
+    x, y = (at[:, :2] / np.abs(over[:, :2]).max()).T
+    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
