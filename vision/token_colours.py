@@ -18,7 +18,7 @@ FOLLOW = 0.3
 _STRENGTHS = np.linspace(0.45, 1.25, 6, dtype=np.float32)
 _GRID = np.linspace(-0.36, 0.36, 7, dtype=np.float32)
 _SHIFTS = np.array([(a, b) for a in _GRID for b in _GRID], dtype=np.float32)
-_FINER = _SHIFTS / 6
+_FINER: Floats = (_SHIFTS / 6).astype(np.float32)
 
 
 class Palette:
