@@ -8,8 +8,8 @@ from companion.draft import Draft, choice, fact_words, place_of, refusal_json, r
 from companion.evidence import Seen
 from companion.games.contract import Look, Message, Story
 from companion.match import Match, as_json
-from companion.referee import Position, Tale, Verdict, judge
-from companion.sight import CHANGE, Sight, sight_of
+from companion.referee import ACCEPT, BEYOND, LOOKS, Position, Tale, Verdict, judge
+from companion.sight import CHANGE, Sight, likely_looks, sight_of
 from vision.reading import SURE_LEAD, Reading
 
 CONFIRM_S = 0.3
@@ -25,7 +25,6 @@ HIDDEN_S = 5.0
 """With parts of the table hidden, something illegal is called so only after this time: the hand may hide the reason."""
 
 _NEED_S = {"grow": 0.0, "withdraw": CONFIRM_S, "next": CONFIRM_S, "missed": ASK_S, "takeback": ASK_S}
-_UNREADABLE = 3
 
 
 def seen(draft: Draft, evidence: Seen) -> None:
@@ -270,37 +269,47 @@ def _unread(reading: Reading, key: str) -> Message:
 
 
 def _start_check(draft: Draft, reading: Reading) -> None:
-    """The reading against a legal start: what is missing or wrong by name, or the start ready to be accepted."""
+    """The reading against a legal start: what is missing or wrong by name, or the start ready to be accepted.
+
+    Of the likeliest looks the first legal start is taken if it leads the next different one; so a doubt about a place
+    where only one thing can lie delays nothing.
+    """
     match = draft.match
     if not match.side:
         return
     told = match.check.told
-    unread = [k for k in sorted(reading.facts) if k not in told and not _readable(reading, k)]
-    if unread:
-        differences = tuple(_unread(reading, key) for key in unread)
-        places = sorted({place_of(k) for k in unread})
-        _start_read(draft, None, differences, places)
-        hidden = any(reading.facts[k].hidden for k in unread)
-        if len(unread) <= _UNREADABLE and not hidden and _confirmed(draft, "unread", reading.time_s, ASK_S):
-            key = unread[0]
-            choices = [
-                choice(value, fact_words(match.game, key, value), "fact", facts={key: value})
-                for value, _ in reading.facts[key].ranked[:6]
-            ]
-            draft.ask(Message("table.what_lies_here", (("place", place_of(key)),)), choices, [place_of(key)], {})
+    best = {k: told.get(k, f.best) for k, f in reading.facts.items()}
+    hidden = [k for k in sorted(best) if reading.facts[k].hidden and k not in told]
+    if hidden:
+        _start_read(draft, None, [_unread(reading, key) for key in hidden], hidden)
         return
-    look = {**{k: f.best for k, f in reading.facts.items()}, **told}
-    start = match.rules.start_from_look(look, match.setup.options)
-    if isinstance(start, tuple):
-        places = sorted({p for refusal in start for p in refusal.places})
-        _start_read(draft, None, tuple(r.message for r in start), places)
-    else:
-        _start_read(draft, start, (), [])
+    sight = sight_of(reading, best)
+    sight = Sight({k: v for k, v in sight.costs.items() if k not in told})
+    looks = likely_looks(sight, best, LOOKS, BEYOND, change=0.0)
+    starts = [(cost, look, match.rules.start_from_look(look, match.setup.options)) for cost, look in looks]
+    legal = [(cost, look, start) for cost, look, start in starts if not isinstance(start, tuple)]
+    if not legal or legal[0][0] - looks[0][0] > BEYOND:
+        refusals = starts[0][2]
+        assert isinstance(refusals, tuple)
+        _start_read(draft, None, [r.message for r in refusals], [f":{p}" for r in refusals for p in r.places])
+        return
+    cost, look, start = legal[0]
+    rival = next((o for c, o, s in legal[1:] if c - cost < ACCEPT and s != start), None)
+    if rival is None:
+        _start_read(draft, start, [], [])
+        return
+    key = next(k for k in look if look[k] != rival[k])
+    _start_read(draft, None, [_unread(reading, key)], [key])
+    if _confirmed(draft, f"unread {key}", reading.time_s, ASK_S):
+        values = [value for value, _ in reading.facts[key].ranked[:6]]
+        choices = [choice(v, fact_words(match.game, key, v), "fact", facts={key: v}) for v in values]
+        draft.ask(Message("table.what_lies_here", (("place", place_of(key)),)), choices, [place_of(key)], {})
 
 
-def _start_read(draft: Draft, start: Any, differences: tuple[Message, ...], places: list[str]) -> None:
+def _start_read(draft: Draft, start: Any, differences: list[Message], keys: list[str]) -> None:
     check = draft.match.check
     ready = start is not None
-    if (check.start, check.ready, check.differences, check.places) != (start, ready, differences, tuple(places)):
+    places = sorted({place_of(k) for k in keys})
+    if (check.start, check.ready, check.differences, check.places) != (start, ready, tuple(differences), tuple(places)):
         said = [as_json(m) for m in differences]
         draft.add("start_read", start=start, ready=ready, differences=said, places=places, told={})

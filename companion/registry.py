@@ -41,19 +41,16 @@ class GameEntry:
 
     `rules`: the `Rules` object. `choose`: a `Chooser`. `deal`: a `Dealer`, where a start is dealt. `reader`: a `Reader`
     class that takes a `TableProfile`. `table`: a `TableFactory`. `drawing`: the board drawing, which `web` imports by
-    itself. `census`: the function that compares readings with a folder's truth. `scenes`: names of the picture folders
-    whose truth is of this game.
+    itself.
     """
 
     name: str
     rules: str
-    choose: str = "companion.players:choose_any"
+    choose: str = ""
     deal: str = ""
     reader: str = ""
     table: str = ""
     drawing: str = ""
-    census: str = ""
-    scenes: tuple[str, ...] = ()
 
     def load_rules(self) -> Rules[Any, Any]:
         """The game's rules."""
@@ -61,7 +58,10 @@ class GameEntry:
         return rules
 
     def load_choose(self) -> Chooser:
-        """The game's simulated player."""
+        """The game's simulated player; one that takes any legal turn where the game has none of its own."""
+        if not self.choose:
+            rules = self.load_rules()
+            return lambda state, chance: chance.choice(list(rules.legal(state)))
         choose: Chooser = self._part("choose")
         return choose
 
@@ -78,11 +78,6 @@ class GameEntry:
         """The factory of the game's simulated table."""
         table: TableFactory = self._part("table")
         return table
-
-    def load_census(self) -> Callable[..., Any]:
-        """The function that counts right, asked and wrong on a folder of pictures."""
-        census: Callable[..., Any] = self._part("census")
-        return census
 
     def _part(self, part: str) -> Any:
         dotted: str = getattr(self, part)
@@ -101,10 +96,8 @@ GAMES: Mapping[str, GameEntry] = {
             choose="companion.games.moguli.players:choose",
             deal="companion.games.moguli.start:deal",
             reader="vision.tiles:TileReader",
-            table="devices.simulated:MoguliTable",
+            table="devices.simulated.table:MoguliTable",
             drawing="web.boards.moguli:draw",
-            census="companion.census:count_tiles",
-            scenes=("moguli",),
         ),
     )
 }

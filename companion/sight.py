@@ -67,10 +67,12 @@ def sight_by_hand(look: Look) -> Sight:
     return Sight({key: {value: 0.0} for key, value in look.items()})
 
 
-def likely_looks(sight: Sight, expected: Look, limit: int, beyond: float) -> list[tuple[float, dict[str, str]]]:
+def likely_looks(
+    sight: Sight, expected: Look, limit: int, beyond: float, change: float = CHANGE
+) -> list[tuple[float, dict[str, str]]]:
     """The likeliest looks of the whole table, best first: (cost, look) pairs, at most `limit`.
 
-    A look's cost is what the sight says against it plus CHANGE for every fact that differs from `expected`; hidden
+    A look's cost is what the sight says against it plus `change` for every fact that differs from `expected`; hidden
     facts keep their expected value. Looks that cost more than `beyond` above the best are left out.
     """
     best = dict(expected)
@@ -78,7 +80,7 @@ def likely_looks(sight: Sight, expected: Look, limit: int, beyond: float) -> lis
     flips: list[tuple[float, str, str]] = []
     for key, by_value in sight.costs.items():
         now = expected[key]
-        ranked = sorted((c + (CHANGE if v != now else 0.0), v != now, v) for v, c in by_value.items())
+        ranked = sorted((c + (change if v != now else 0.0), v != now, v) for v, c in by_value.items())
         if now not in by_value:
             ranked = sorted([*ranked, (FLOOR, False, now)])
         least = ranked[0][0]

@@ -1,0 +1,253 @@
+"""A table that plays by itself: simulated players act on a simulated table, and the program referees what it sees.
+
+The players know the rules and the table's truth, the program only what comes through camera and buttons. Everything
+that it says is compared with the truth and counted.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from calibration.profile import TableProfile, load_board
+from companion.bulletin import Bulletin
+from companion.evidence import Author
+from companion.eyes import Eyes
+from companion.games.contract import Look, Refusal, Setup
+from companion.match import Choice
+from companion.registry import GameEntry
+from companion.service import Service
+from devices.contract import Frame, Source
+from devices.simulated.contract import SimulatedTable
+
+NAMES = ("Ada", "Bea", "Carl", "Dora", "Emil", "Frida")
+FRAME_S = 0.1
+"""Simulated time between the pictures that the program gets."""
+
+PATIENCE_S = 20.0
+"""Simulated time within which a finished turn must be on the record."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was right, asked and wrong, measured against the simulated world."""
+
+    right: int = 0
+    asked: int = 0
+    wrong: int = 0
+    games: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def fault(self, what: str) -> None:
+        """Notes one wrong verdict."""
+        self.wrong += 1
+        self.faults.append(what)
+        _log.warning("wrong: %s", what)
+
+    @property
+    def line(self) -> str:
+        """The summary line."""
+        return f"turns right {self.right} asked {self.asked} wrong {self.wrong}"
+
+
+class Stopped(Exception):
+    """Somebody ended the demo."""
+
+
+class Demo:
+    """Simulated players at a simulated table, in simulated time; `speed` None never sleeps."""
+
+    def __init__(self, game: GameEntry, service: Service, bulletin: Bulletin, seed: int, speed: float | None) -> None:
+        self.game, self.service, self.bulletin = game, service, bulletin
+        self.rules = game.load_rules()
+        self.board = load_board(game.name)
+        self.tally = Tally()
+        self._choose = game.load_choose()
+        self._speed = speed
+        self._chance = random.Random(seed)
+        self._fingers = Author("button", "simulated")
+        self._table: SimulatedTable | None = None
+        self._camera: Source[Frame] | None = None
+        self._eyes: Eyes | None = None
+        self._state: Any = None
+        self._mine = ""
+        self.stopped = False
+
+    def run(self, turns: int | None = None) -> Tally:
+        """Plays until `turns` turns are made in all (None: until stopped)."""
+        try:
+            while turns is None or self._made < turns:
+                self._begin()
+                while self.service.match.phase == "playing" and (turns is None or self._made < turns):
+                    if not self._undisturbed():
+                        break
+                    self._turn()
+                self.tally.games += 1
+                if turns is None:
+                    self._rest(5.0)
+        except Stopped:
+            pass
+        return self.tally
+
+    @property
+    def _made(self) -> int:
+        return self.tally.right + self.tally.wrong
+
+    def _tick(self) -> None:
+        """Lets one frame's time pass and gives the picture to the eyes."""
+        if self.stopped:
+            raise Stopped
+        began_s = time.perf_counter()
+        assert self._table is not None and self._camera is not None and self._eyes is not None
+        self._table.advance(FRAME_S)
+        frame = self._camera.read(0.0)
+        if frame is not None:
+            seen = self._eyes.look(frame)
+            if seen is not None:
+                self.service.hear(seen)
+        if self._speed is not None:
+            time.sleep(max(0.0, FRAME_S / self._speed - (time.perf_counter() - began_s)))
+
+    def _rest(self, seconds: float) -> None:
+        for _ in range(round(seconds / FRAME_S)):
+            self._tick()
+
+    def _until(self, done: Callable[[], bool], patience_s: float) -> bool:
+        """Lets time pass until `done`; False when it did not come to it within the patience. Answers questions."""
+        for _ in range(round(patience_s / FRAME_S)):
+            if done():
+                return True
+            question = self.service.match.question
+            if question is not None and not self._busy:
+                self._answer()
+            self._tick()
+        return done()
+
+    @property
+    def _busy(self) -> bool:
+        return self._table is not None and self._table.busy
+
+    def _wire(self, button: str, down: bool) -> None:
+        if down:
+            player = int(button[4:]) - 1 if button.startswith("done") else None
+            command = "done" if button.startswith("done") else button
+            self.service.submit(command, {}, Author("button", button, player))
+
+    def _begin(self) -> None:
+        """Lays the table for a new game and lets the program check the start."""
+        options = {o.name: o.default for o in self.rules.options()}
+        count = self.rules.min_players
+        start = self.game.deal_start(self._chance)
+        self._state = self.rules.new(Setup(NAMES[:count], options, start))
+        look = self.rules.look(self._state)
+        seed = self._chance.randrange(2**31)
+        self._table = self.game.load_table()(look, self.board, seed, press_wire=self._wire)
+        self._camera = self._table.camera()
+        profile = TableProfile(self.board, camera="sim://table")
+        self._eyes = Eyes(profile, self.game.load_reader(), self.service, bulletin=self._pictures)
+        self.service.has_buttons(True)
+        self.service.watch(self._eyes)
+        self._rest(1.0)
+        args = {"game": self.game.name, "players": list(NAMES[:count]), "options": options, "start": "table"}
+        self.service.submit("new_game", args, self._fingers)
+        self._mine = self.service.match.id
+        if not self._until(lambda: self.service.match.check.ready, PATIENCE_S):
+            differences = [m.id for m in self.service.match.check.differences]
+            self.tally.fault(f"the start was not recognised: {differences}")
+            raise Stopped
+        self._table.press("done1")
+        self._until(lambda: self.service.match.phase == "playing", PATIENCE_S)
+        if self.service.match.phase != "playing" or self.service.match.agreed != self._state:
+            self.tally.fault("the game began from another position than the table's")
+            raise Stopped
+
+    @property
+    def _pictures(self) -> Bulletin | None:
+        return None if self._speed is None else self.bulletin
+
+    def _undisturbed(self) -> bool:
+        """Waits while somebody plays with the program by hand; False when the table's own game was ended so."""
+        while self.service.match.manual or self.service.match.paused:
+            self._tick()
+        return self.service.match.id == self._mine
+
+    def _turn(self) -> None:
+        """One turn of the player to move, by hand, ended with the done-button."""
+        assert self._table is not None
+        rules, state = self.rules, self._state
+        player = rules.to_act(state).players[0]
+        turn, after, declared = self._pick(state)
+        before = self.service.match.turns
+        self._table.perform(rules.trace(state, turn))
+        what = f"turn {before + 1}, {rules.text(turn)}"
+        if declared:
+            self._until(lambda: not self._busy and self.service.match.doubt is None, PATIENCE_S)
+            self._rest(1.5)
+            self.service.submit("declare", {"text": rules.text(turn)}, Author("seat", f"player {player + 1}", player))
+        if not declared or self.service.match.turns == before:
+            self._table.press(f"done{player + 1}")
+        self._until(lambda: not self._busy and self.service.match.turns != before, PATIENCE_S)
+        match = self.service.match
+        if match.turns == before + 1 and match.agreed == after:
+            self.tally.right += 1
+        elif match.turns == before + 1:
+            self.tally.fault(f"{what} was recorded as {match.entries[-1].text}")
+        else:
+            judgement = match.judgement
+            said = (judgement.words.id, judgement.places) if judgement else "nothing"
+            self.tally.fault(f"{what} is not on the record: the program says {said}")
+        self._state = after
+        if match.agreed != after:
+            self._set_right()
+
+    def _pick(self, state: Any) -> tuple[Any, Any, bool]:
+        """A turn, the state after it, and whether it must be declared because a camera cannot tell it from another."""
+        for attempt in range(8):
+            turn = self._choose(state, self._chance)
+            after = self.rules.apply(state, turn)
+            assert not isinstance(after, Refusal)
+            stories = self.rules.explain(state, self.rules.look(after)).stories
+            plain = bool(stories) and stories[0].after == after
+            if plain or attempt == 7:
+                break
+        return turn, after, not plain
+
+    def _answer(self) -> None:
+        """Answers the open question from the world's truth; a question that does not offer it is wrong."""
+        question = self.service.match.question
+        assert question is not None and self._table is not None
+        self.tally.asked += 1
+        truth = self._table.look()
+        fitting = [c for c in question.choices if self._fits(c, truth)]
+        if not fitting:
+            offered = [c.words.id for c in question.choices]
+            self.tally.fault(f"a question did not offer the truth: {offered}")
+        value = (fitting or list(question.choices))[0].value
+        self.service.submit("answer", {"question": question.id, "value": value}, self._fingers)
+
+    def _fits(self, choice: Choice, truth: Look) -> bool:
+        match = self.service.match
+        if choice.kind == "fact":
+            return all(truth.get(k) == v for k, v in choice.facts.items())
+        if choice.value == "other":
+            return False
+        look = {**match.rules.look(match.now), **choice.facts}
+        return all(truth.get(k) == v for k, v in look.items())
+
+    def _set_right(self) -> None:
+        """After a wrong verdict: tells the program the truth, so that the next turn is judged from it."""
+        rules, player = self.rules, Author("program", "demo")
+        if self.service.match.provisional is not None:
+            self.service.submit("takeback", {}, player)
+        match = self.service.match
+        now = rules.look(match.agreed)
+        differing = {k: v for k, v in rules.look(self._state).items() if now.get(k) != v}
+        if differing:
+            self.service.submit("correct", {"facts": differing}, player)
+        self._state = self.service.match.agreed

@@ -1,0 +1,279 @@
+"""The service: one inbox, one thread, one writer. Evidence goes in; what is durable is told to everybody."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Protocol
+
+from companion.bulletin import Bulletin, Device, Snapshot, Trouble, Viewer
+from companion.commands import Reply
+from companion.evidence import Author, Chose, Evidence, Seen
+from companion.fold import BrokenHistoryError, fold
+from companion.games.contract import Json, Look, Message
+from companion.journal import Journal, JournalError
+from companion.match import GamesByName, Match
+from companion.snapshots import snapshot
+from companion.step import step
+from devices.contract import Clock, DeviceGone, Lights
+
+REPLY_S = 10.0
+_log = logging.getLogger(__name__)
+
+Dealer = Callable[[str, random.Random], Json]
+"""Deals a start: game name and chance -> the game's `Setup.start`."""
+
+
+class Watcher(Protocol):
+    """What the service needs of the eyes; every method may be called from the service's thread at any time."""
+
+    @property
+    def working(self) -> bool:
+        """True while pictures come and the board is in them."""
+
+    @property
+    def latest_s(self) -> float:
+        """Frame time of the newest picture."""
+
+    @property
+    def corners(self) -> tuple[str, ...]:
+        """The board corners of which one must be named as the first player's left one; empty where markers tell."""
+
+    def want(self, soon: bool) -> None:
+        """Whether a new reading is wanted although nothing moved."""
+
+    def agree(self, frame_number: int, look: Look) -> None:
+        """What the table has agreed on for the picture of that number."""
+
+    def turn_board(self, corner: str) -> None:
+        """From now on this corner is the first player's left one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Health:
+    device: Device | None
+    trouble: Trouble | None
+
+
+class Service:
+    """Holds the match. `submit`, `hear` and `report` may be called from any thread.
+
+    With `start` a thread of its own works through the inbox; without it every call is worked off at once in the
+    caller's thread, one after the other, which is how tests and simulations run.
+    """
+
+    def __init__(
+        self,
+        games: GamesByName,
+        journal: Journal,
+        bulletin: Bulletin,
+        *,
+        deal: Dealer | None = None,
+        clock: Clock | None = None,
+        lights: Lights | None = None,
+        chance: random.Random | None = None,
+    ) -> None:
+        self._journal, self.bulletin = journal, bulletin
+        self._deal, self._lights = deal, lights
+        self._chance = chance or random.Random(secrets.randbits(64))
+        self._now_s: Callable[[], float] = clock.now_s if clock is not None else time.monotonic
+        self._watcher: Watcher | None = None
+        self._buttons = False
+        self._health: dict[str, _Health] = {}
+        self._number = 0
+        self._signal = ""
+        self._picture = ""
+        self._inbox: queue.SimpleQueue[tuple[Evidence | Callable[[], None] | None, Future[Reply] | None]] = (
+            queue.SimpleQueue()
+        )
+        self._thread: threading.Thread | None = None
+        self._turn = threading.RLock()
+        self.match = self._resumed(games)
+        self._publish()
+
+    def _resumed(self, games: GamesByName) -> Match:
+        """The match that was open when the program ended; a match that cannot be rebuilt is left in peace and said."""
+        last = self._journal.last_match()
+        if last is None:
+            return Match(games)
+        try:
+            return fold((row.event for row in self._journal.rows(last)), games)
+        except (BrokenHistoryError, LookupError) as error:
+            _log.error("the last match cannot be continued: %s", error)
+            words = Message("companion.match_not_continued")
+            self._health["journal"] = _Health(None, Trouble("journal", words, self._now_s()))
+            return Match(games)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Connects the eyes."""
+        self._watcher = watcher
+        if self.match.side not in ("", "known"):
+            watcher.turn_board(self.match.side)
+        self._tell_watcher(None)
+
+    def has_buttons(self, there: bool) -> None:
+        """Whether the players have done-buttons: then a turn ends only by them or by the dashboard."""
+        self._buttons = there
+
+    def submit(self, command: str, args: Mapping[str, Json], author: Author) -> Reply:
+        """Gives a command and returns what came of it; an event that it caused is durable by then."""
+        return self._send(Chose(command, author, dict(args)))
+
+    def hear(self, evidence: Evidence) -> None:
+        """Gives evidence without waiting for what comes of it."""
+        if self._thread is None:
+            self._take(evidence)
+        else:
+            self._inbox.put((evidence, None))
+
+    def report(self, device: Device | None, name: str, trouble: Message | None) -> None:
+        """A device's state, and what is wrong with it in words that say what to do (None: nothing any more)."""
+
+        def note() -> None:
+            old = self._health.get(name)
+            since_s = old.trouble.since_s if old and old.trouble and old.trouble.words == trouble else self._now_s()
+            new = _Health(device, Trouble(name, trouble, since_s) if trouble else None)
+            if new != old:
+                self._health[name] = new
+                self._publish()
+
+        if self._thread is None:
+            with self._turn:
+                note()
+        else:
+            self._inbox.put((note, None))
+
+    def start(self) -> None:
+        """Begins to work in a thread of its own."""
+        self._thread = threading.Thread(target=self._run, name="service", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Works off what came before and ends; harmless when it does not run."""
+        thread = self._thread
+        if thread is not None:
+            self._inbox.put((None, None))
+            thread.join(REPLY_S)
+            self._thread = None
+
+    def _send(self, evidence: Evidence) -> Reply:
+        if self._thread is None or threading.current_thread() is self._thread:
+            return self._take(evidence)
+        future: Future[Reply] = Future()
+        self._inbox.put((evidence, future))
+        try:
+            return future.result(REPLY_S)
+        except TimeoutError:
+            return Reply(False, Message("companion.too_busy"))
+
+    def _run(self) -> None:
+        while True:
+            item, future = self._inbox.get()
+            if item is None:
+                return
+            try:
+                if callable(item):
+                    item()
+                else:
+                    reply = self._take(item)
+                    if future is not None:
+                        future.set_result(reply)
+            except Exception:
+                _log.exception("the service could not handle %s", type(item).__name__)
+                if future is not None and not future.done():
+                    future.set_result(Reply(False, Message("companion.internal_error")))
+
+    def _take(self, evidence: Evidence) -> Reply:
+        with self._turn:
+            return self._handled(evidence)
+
+    def _handled(self, evidence: Evidence) -> Reply:
+        if isinstance(evidence, Chose):
+            completed = self._completed(evidence)
+            if isinstance(completed, Reply):
+                return completed
+            evidence = completed
+        before = self.match
+        done = step(before, evidence)
+        if done.events:
+            try:
+                self._journal.append(done.match.id, done.events)
+            except JournalError as error:
+                _log.error("%s", error)
+                words = Message("companion.disk")
+                self._health["journal"] = _Health(None, Trouble("journal", words, self._now_s()))
+                self._publish()
+                return Reply(False, words)
+            self._health.pop("journal", None)
+            self.match = done.match
+            if any(e.kind == "side" for e in done.events) and self._watcher is not None:
+                self._watcher.turn_board(done.match.side)
+        if isinstance(evidence, Seen):
+            self._picture = evidence.picture
+        self._tell_watcher(evidence)
+        if done.events:
+            self._publish()
+        return done.reply
+
+    def _completed(self, chose: Chose) -> Chose | Reply:
+        """The command with what only the service knows: ids, chance, the time of the newest picture."""
+        args = {k: v for k, v in chose.args.items() if k not in ("id", "at_s", "manual", "corners", "done_expected")}
+        eyes = self._watcher if self._watcher is not None and self._watcher.working else None
+        if chose.command == "new_game":
+            args["id"] = f"{time.strftime('%Y%m%d-%H%M%S')}-{self._chance.randrange(16**6):06x}"
+            args["done_expected"] = self._buttons
+            start = args.get("start")
+            if start == "table":
+                if self._watcher is None:
+                    return Reply(False, Message("companion.no_camera_for_start"))
+                args["corners"] = list(self._watcher.corners)
+            elif start == "shuffle":
+                try:
+                    args["start"] = self._deal(str(args.get("game")), self._chance) if self._deal else None
+                except LookupError:
+                    return Reply(False, Message("companion.unknown_game", (("game", str(args.get("game"))[:40]),)))
+            args["manual"] = start != "table"
+        elif chose.command == "done" and eyes is not None and not self.match.manual:
+            args["at_s"] = eyes.latest_s
+        return Chose(chose.command, chose.author, args)
+
+    def _tell_watcher(self, evidence: Evidence | None) -> None:
+        if self._watcher is None:
+            return
+        match = self.match
+        wanted = match.phase == "start_check" or (
+            match.phase in ("playing", "over")
+            and (match.doubt is not None or bool(match.pressed) or match.lag is not None or match.recheck)
+        )
+        self._watcher.want(wanted and not match.paused and not match.manual)
+        calm = match.judgement is None or match.judgement.kind not in ("illegal", "question", "unfinished", "waiting")
+        if isinstance(evidence, Seen) and match.phase == "playing" and calm and not wanted and not match.manual:
+            self._watcher.agree(evidence.reading.frame_number, match.rules.look(match.now))
+
+    def _publish(self) -> None:
+        self._number += 1
+        troubles = [h.trouble for h in self._health.values() if h.trouble]
+        devices = [h.device for h in self._health.values() if h.device]
+        viewers: list[Viewer] = [None, *range(len(self.match.setup.players))]
+        shots: dict[Viewer, Snapshot] = {
+            v: snapshot(self.match, v, self._number, troubles, devices, self._picture) for v in viewers
+        }
+        self.bulletin.publish(shots)
+        self._show(shots[None].signal)
+
+    def _show(self, signal: str) -> None:
+        if self._lights is None or signal == self._signal:
+            return
+        self._signal = signal
+        try:
+            self._lights.show(signal)
+        except DeviceGone as error:
+            _log.warning("%s", error)
+            self._health["lights"] = _Health(None, Trouble("lights", Message("companion.lights_gone"), self._now_s()))

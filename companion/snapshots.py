@@ -1,0 +1,183 @@
+"""What a kind of viewer may see of a match: the snapshot, made anew from the match after every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from companion.bulletin import Act, Answer, Device, Mark, Question, Snapshot, Trouble, TurnLine, Viewer
+from companion.games.contract import Json, Message
+from companion.match import Match
+
+MOST_ACTS = 24
+"""More legal choices than this are not offered as buttons."""
+
+_SIGNALS = {
+    "accepted": "accepted",
+    "provisional": "provisional",
+    "question": "question",
+    "illegal": "illegal",
+    "unfinished": "question",
+    "waiting": "question",
+    "withdrawn": "accepted",
+    "takeback": "accepted",
+    "corrected": "accepted",
+    "checked": "accepted",
+}
+
+
+def snapshot(
+    match: Match,
+    viewer: Viewer,
+    number: int,
+    troubles: Iterable[Trouble] = (),
+    devices: Iterable[Device] = (),
+    picture: str = "",
+) -> Snapshot:
+    """The snapshot of a match for one viewer; `number` must rise from one to the next."""
+    troubles, devices = tuple(troubles), tuple(devices)
+    base = Snapshot(
+        number=number, troubles=troubles, devices=devices, picture=picture, signal="trouble" if troubles else "off"
+    )
+    if match.phase == "setup":
+        return base
+    judgement = match.judgement
+    common: dict[str, Json] = {
+        "game": match.game,
+        "match_id": match.id,
+        "phase": "paused" if match.paused else match.phase,
+        "players": match.setup.players,
+        "options": match.setup.options,
+        "question": _question(match),
+        "manual": match.manual,
+        "acts": tuple(_acts(match)),
+    }
+    if match.phase == "start_check":
+        return _with(base, common, _start(match))
+    rules = match.rules
+    awaiting, outcome = rules.to_act(match.agreed), match.outcome
+    story = match.provisional
+    provisional = None
+    if story is not None:
+        words = rules.describe(match.agreed, story.turn)
+        provisional = TurnLine(match.turns + 1, story.player, rules.text(story.turn), words)
+    playing: dict[str, Json] = {
+        "to_act": awaiting.players if outcome is None else (),
+        "headline": awaiting.message if outcome is None else outcome.reason,
+        "view": rules.view(match.now, viewer),
+        "agreed_view": rules.view(match.agreed, viewer),
+        "marks": tuple(_marks(match)),
+        "signal": _SIGNALS.get(judgement.kind, "off") if judgement else base.signal,
+        "verdict": judgement.words if judgement else None,
+        "details": judgement.details if judgement else (),
+        "notes": rules.notes(match.agreed) if outcome is None else (),
+        "provisional": provisional,
+        "record": tuple(_record(match)),
+        "outcome": outcome.reason if outcome else None,
+        "winners": outcome.winners if outcome else (),
+    }
+    return _with(base, common, playing)
+
+
+def _with(base: Snapshot, *parts: dict[str, Json]) -> Snapshot:
+    values = {name: getattr(base, name) for name in base.__dataclass_fields__}
+    for part in parts:
+        values.update(part)
+    return Snapshot(**values)
+
+
+def _start(match: Match) -> dict[str, Json]:
+    check = match.check
+    if match.question is not None:
+        verdict, signal = match.question.words, "question"
+    elif check.ready:
+        verdict, signal = Message("table.start_ready"), "accepted"
+    elif check.differences:
+        verdict, signal = Message("table.start_differs"), "illegal"
+    else:
+        verdict, signal = Message("table.looking"), "off"
+    marks = tuple(Mark(place, "question") for place in check.places)
+    headline = Message("table.start_check")
+    return {"headline": headline, "verdict": verdict, "signal": signal, "details": check.differences, "marks": marks}
+
+
+def _question(match: Match) -> Question | None:
+    asked = match.question
+    if asked is None:
+        return None
+    return Question(asked.id, asked.words, tuple(Answer(c.value, c.words) for c in asked.choices), asked.places)
+
+
+def _record(match: Match) -> Iterable[TurnLine]:
+    number = 0
+    for entry in match.entries:
+        if entry.text:
+            number += 1
+            yield TurnLine(number, entry.player, entry.text, entry.words, entry.corrected, entry.refused)
+
+
+def _marks(match: Match) -> Iterable[Mark]:
+    rules = match.rules
+    if len(match.states) > 1:
+        yield from _changed(rules.look(match.states[-2]), rules.look(match.agreed), "last")
+    if match.provisional is not None:
+        yield from _changed(rules.look(match.agreed), rules.look(match.now), "provisional")
+    judgement = match.judgement
+    if judgement is not None:
+        role = {"illegal": "illegal", "question": "question", "waiting": "hint", "unfinished": "question"}
+        if judgement.kind in role:
+            yield from (Mark(place, role[judgement.kind]) for place in judgement.places)
+
+
+def _changed(before: Json, after: Json, role: str) -> Iterable[Mark]:
+    places = sorted({key.partition(":")[2] for key in after if after[key] != before.get(key)})
+    return (Mark(place, role) for place in places)
+
+
+def _acts(match: Match) -> Iterable[Act]:
+    if match.paused:
+        yield Act("resume", Message("table.act_resume"))
+        return
+    if match.phase == "start_check":
+        if match.check.ready:
+            yield Act("accept_start", Message("table.act_start"))
+        yield Act("referee", Message("table.act_look_again"))
+        return
+    rules = match.rules
+    if match.offer is not None:
+        for player in range(len(match.setup.players)):
+            if player != match.offer.player and player not in match.offer.agreed:
+                yield Act("agree", Message("table.act_agree", (("what", "@table.the_offer"),)), player=player)
+                yield Act("decline", Message("table.act_decline"), player=player)
+    if match.phase == "playing":
+        awaiting = rules.to_act(match.agreed)
+        for player in awaiting.players:
+            yield Act("done", Message("table.act_done"), player=player)
+    if match.provisional is not None or match.turns or _illegal_by_hand(match):
+        final = match.provisional is None and not _illegal_by_hand(match)
+        yield Act("takeback", Message("table.act_takeback"), confirm=final)
+    if match.phase == "playing":
+        yield from _choices(match)
+        for player in range(len(match.setup.players)):
+            for said in rules.declarations(match.agreed, player):
+                text = rules.text(said.turn)
+                yield Act("declare", said.message, {"text": text}, player, confirm=True)
+        if not match.manual:
+            yield Act("referee", Message("table.act_look_again"))
+        yield Act("pause", Message("table.act_pause"))
+
+
+def _illegal_by_hand(match: Match) -> bool:
+    return match.manual and match.judgement is not None and match.judgement.kind == "illegal"
+
+
+def _choices(match: Match) -> Iterable[Act]:
+    """The legal choices or throws of a game that waits for one, while they are few enough for buttons."""
+    rules = match.rules
+    awaiting = rules.to_act(match.agreed)
+    if awaiting.kind not in ("choice", "roll"):
+        return
+    legal = list(rules.legal(match.agreed))
+    if len(legal) <= MOST_ACTS:
+        for turn in legal:
+            words = rules.describe(match.agreed, turn)
+            yield Act("declare", words, {"text": rules.text(turn)}, awaiting.players[0])
