@@ -223,12 +223,11 @@ class MaulwurfRules:
             new > BUSY and new != old for new, old in zip(after.board, state.board, strict=True)
         )
         values = [("player", player), ("busy", "@maulwurf.and_busy" if rings else "")]
-        kinds = [a.kind for a in turn]
-        if len(turn) > 2 or kinds[0] == "dig" != kinds[-1]:
+        word = "_".join(a.kind for a in turn)
+        if word not in ("step", "push", "dig", "step_dig", "push_dig"):
             return Message("maulwurf.did_many", (*values, ("text", notation.text(turn))))
-        word = "_".join(kinds)
-        if len(kinds) == 2:
-            values.append(("last", turn[-1].to))
+        if len(turn) == 2:
+            values.append(("last", turn[1].to))
         return Message(f"maulwurf.did_{word}", (*values, ("start", act.start), ("to", act.to)))
 
     def notes(self, state: State) -> tuple[Message, ...]:
