@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from calibration.profile import Board
+from devices.simulated.disturbances import RestingHand
 from devices.simulated.hand import PEOPLE, HandAt, Person
 from devices.simulated.scene import Held
 from devices.simulated.world import PATHS, STRAIGHT, Manner, Pawn, Tile, World, tile_for
@@ -194,6 +195,17 @@ class Choreographer:
             yield from self._relay(act, manner)
         else:
             yield from self._hover(act, manner)
+
+    def rest(self, event: RestingHand, age_s: float) -> HandAt:
+        """Where a resting hand is, `age_s` seconds after it set out."""
+        (x, y), first = self._board.places_mm[event.cell], event.player == "1"
+        seat_x, seat_y = self._middle, self._near - 330 if first else self._far + 330
+        share = max(0.0, min(1.0, age_s / 0.5, (event.seconds - age_s) / 0.5))
+        from_deg = math.degrees(math.atan2(seat_y - y, seat_x - x))
+        person = self._people[0 if first else 1]
+        return HandAt(
+            seat_x + (x - seat_x) * share, seat_y + (y - seat_y) * share, 8.0, from_deg, "flat", person=person
+        )
 
     def _turn(self, act: TurnTile, manner: Manner) -> Iterator[Phase]:
         tile, pawn = self._world.tiles[act.cell], self._world.pawns.get(act.cell)

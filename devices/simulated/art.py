@@ -139,8 +139,14 @@ def _polygon(face: Image, points_mm: list[tuple[float, float]], turn: int, fine:
     cv2.fillConvexPoly(face, np.round(px * (1 << SHIFT)).astype(np.int32), ink, cv2.LINE_AA, SHIFT)
 
 
+def door_side(style: ArtStyle) -> Bgr:
+    """The colour of a door's side, where no light falls."""
+    b, g, r = (int(c * 0.62) for c in style.wood)
+    return b, g, r
+
+
 def paint_door(style: ArtStyle, seed: int, mm: float, px_per_mm: float) -> Image:
-    """The round wooden top of a door in its square (side `mm`): grain and the slit by which it is gripped."""
+    """The round wooden top of a door in a square (side `mm`) of its side's colour: grain, and the slit to grip it."""
     fine = 8.0
     side = round(mm * fine)
     rng = np.random.default_rng([seed, 72])
@@ -153,6 +159,8 @@ def paint_door(style: ArtStyle, seed: int, mm: float, px_per_mm: float) -> Image
     dark = tuple(int(c * 0.45) for c in style.wood)
     cv2.line(face, (int(a[0]), int(a[1])), (int(b[0]), int(b[1])), dark, slit, cv2.LINE_AA)
     cv2.circle(face, (side // 2, side // 2), side // 2 - 2, tuple(int(c * 0.8) for c in style.wood), 4, cv2.LINE_AA)
+    ys, xs = np.mgrid[:side, :side] - (side - 1) / 2
+    face[xs**2 + ys**2 > (side / 2) ** 2] = door_side(style)
     wanted = max(6, round(mm * px_per_mm))
     return as_image(cv2.resize(face, (wanted, wanted), interpolation=cv2.INTER_AREA))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -73,8 +74,8 @@ class HandAt:
 
 
 @lru_cache(maxsize=16)
-def painted(pose: str, person: Person) -> tuple[Image, Image, Image]:
-    """Colour times cover, what shows through (both h x w x 3) and a coarse soft shadow mask (quarter size)."""
+def painted(pose: str, person: Person) -> tuple[Image, Image]:
+    """Colour times cover and cover (h x w x 4) and a coarse soft shadow mask (a quarter of the size)."""
     width, height = round(2 * HALF_WIDTH_MM * PX_PER_MM), round((FRONT_MM + BACK_MM) * PX_PER_MM)
     xs = (np.arange(width, dtype=np.float32) + 0.5) / PX_PER_MM - HALF_WIDTH_MM
     ys = FRONT_MM - (np.arange(height, dtype=np.float32) + 0.5) / PX_PER_MM
@@ -108,47 +109,65 @@ def painted(pose: str, person: Person) -> tuple[Image, Image, Image]:
         np.array(person.sleeve, np.float32) + weave,
         np.array(person.skin, np.float32) + blotch,
     )
-    cover = cv2.GaussianBlur((relief > 0).astype(np.float32), (0, 0), 0.8)[..., None]
-    paint = np.clip(colour * shade * cover, 0, 255).astype(np.uint8)
-    keep = np.repeat(np.round(255 * (1 - cover)).astype(np.uint8), 3, axis=2)
-    small = as_image(cv2.resize(np.round(cover[..., 0] * 255).astype(np.uint8), None, fx=0.25, fy=0.25))
-    return paint, keep, as_image(cv2.GaussianBlur(small, (0, 0), 4.0))
+    cover = cv2.GaussianBlur((relief > 0).astype(np.float32), (0, 0), 0.8)
+    paint = np.clip(colour * shade * cover[..., None], 0, 255)
+    opaque = np.round(cover * 255)
+    small = as_image(cv2.resize(as_image(opaque), None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA))
+    return as_image(np.dstack([paint, opaque])), as_image(cv2.GaussianBlur(small, (0, 0), 4.0))
 
 
-def hand_sprite(view: View, at: HandAt, frame: Box) -> Sprite | None:
-    """The hand in the picture, or None when it is outside."""
-    paint, keep, _ = painted(at.pose, at.person)
-    corners = view.project(_corners(at, (at.z_mm + 12, at.z_mm + 105), (0.0, 0.0)))
-    box = box_of(corners).clipped(frame)
-    if box.empty:
-        return None
-    return Sprite(box, _place(keep, corners, box, 255), _place(paint, corners, box, 0))
+def hand_sprites(view: View, at: HandAt, frame: Box) -> Iterator[Sprite]:
+    """The hand in the picture, piece by piece so that the empty corners around a slanting arm cost nothing."""
+    painting, _ = painted(at.pose, at.person)
+    corners = view.project(_corners(at, (at.z_mm + 12, at.z_mm + 105)))
+    for box in _pieces(corners, frame):
+        piece = _place(painting, corners, box)
+        cover = as_image(cv2.extractChannel(piece, 3))
+        if cover.any():
+            paint = as_image(cv2.cvtColor(piece, cv2.COLOR_BGRA2BGR))
+            yield Sprite(box, thrice(as_image(cv2.bitwise_not(cover))), paint)
 
 
 def hand_shadow(view: View, light: Light, at: HandAt, frame: Box, centre_mm: tuple[float, float]) -> Sprite | None:
-    """The hand's soft shadow on the table, or None when it is outside."""
-    mask = painted(at.pose, at.person)[2]
+    """The hand's soft shadow on the table, or None when it falls outside; made at a quarter of the size."""
+    mask = painted(at.pose, at.person)[1]
     away = light.away(np.array([(at.x_mm, at.y_mm)]), centre_mm)[0]
-    near, far = away * (at.z_mm + 25), away * (at.z_mm + 90)
-    corners = _corners(at, (2.0, 2.0), (0.0, 0.0))
-    corners[:2, :2] += near
-    corners[2:, :2] += far
+    corners = _corners(at, (2.0, 2.0))
+    corners[:2, :2] += away * (at.z_mm + 25)
+    corners[2:, :2] += away * (at.z_mm + 90)
     px = view.project(corners)
-    box = box_of(px).clipped(frame)
-    if box.empty:
+    tight = box_of(px).clipped(frame)
+    if tight.empty:
         return None
-    cast = _place(mask, px, box, 0)
+    w, h = -(-(tight.x1 - tight.x0) // 4), -(-(tight.y1 - tight.y0) // 4)
+    cast = _place(mask, (px - (tight.x0, tight.y0) + 0.5) / 4 - 0.5, Box(0, 0, w, h))
     depth = min(0.8, light.shadow * 1.25)
     keep = as_image(cv2.LUT(cast, np.round(255 - depth * np.arange(256)).astype(np.uint8)))
-    return Sprite(box, thrice(keep), None)
+    keep = as_image(cv2.resize(keep, (w * 4, h * 4), interpolation=cv2.INTER_LINEAR))
+    return Sprite(Box(tight.x0, tight.y0, tight.x0 + w * 4, tight.y0 + h * 4), thrice(keep), None)
 
 
-def _corners(at: HandAt, heights_mm: tuple[float, float], shift_mm: tuple[float, float]) -> Floats:
+def _pieces(corners_px: Floats, frame: Box) -> Iterator[Box]:
+    """Boxes of a grid over the picture that meet the quadrangle with these corners."""
+    whole = box_of(corners_px).clipped(frame)
+    if whole.empty:
+        return
+    size = 128
+    w, h = -(-(whole.x1 - whole.x0) // size), -(-(whole.y1 - whole.y0) // size)
+    cells = np.zeros((h, w), np.uint8)
+    points = np.round((corners_px - (whole.x0, whole.y0)) / size * 16 - 8).astype(np.int32)
+    cv2.fillConvexPoly(cells, points, 255, cv2.LINE_8, 4)
+    for row, column in np.argwhere(np.asarray(cv2.dilate(cells, np.ones((3, 3), np.uint8))) > 0):
+        x, y = whole.x0 + int(column) * size, whole.y0 + int(row) * size
+        yield Box(x, y, x + size, y + size).clipped(whole)
+
+
+def _corners(at: HandAt, heights_mm: tuple[float, float]) -> Floats:
     """The painted rectangle's corners in space: its front at the first height, its far end at the second."""
     angle = np.radians(at.from_deg + at.twist_deg)
     back = np.array([np.cos(angle), np.sin(angle)])
     right = np.array([back[1], -back[0]]) * -1.0
-    middle = np.array([at.x_mm, at.y_mm]) + shift_mm
+    middle = np.array([at.x_mm, at.y_mm])
     front, far = middle - back * FRONT_MM, middle + back * BACK_MM
     flat = [front - right * HALF_WIDTH_MM, front + right * HALF_WIDTH_MM]
     flat += [far + right * HALF_WIDTH_MM, far - right * HALF_WIDTH_MM]
@@ -156,11 +175,9 @@ def _corners(at: HandAt, heights_mm: tuple[float, float], shift_mm: tuple[float,
     return np.column_stack([np.array(flat), z])
 
 
-def _place(patch: Image, corners_px: Floats, box: Box, border: int) -> Image:
+def _place(patch: Image, corners_px: Floats, box: Box) -> Image:
+    """The patch in the picture's part `box`, 0 around it."""
     h, w = patch.shape[:2]
     source = np.array([(0, 0), (w, 0), (w, h), (0, h)], np.float32)
-    target = (corners_px - (box.x0, box.y0)).astype(np.float32)
-    matrix = cv2.getPerspectiveTransform(source, target)
-    fill = (border, border, border)
-    size = (box.x1 - box.x0, box.y1 - box.y0)
-    return as_image(cv2.warpPerspective(patch, matrix, size, borderMode=cv2.BORDER_CONSTANT, borderValue=fill))
+    matrix = cv2.getPerspectiveTransform(source, (corners_px - (box.x0, box.y0)).astype(np.float32))
+    return as_image(cv2.warpPerspective(patch, matrix, (box.x1 - box.x0, box.y1 - box.y0)))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calibration.geometry import Camera
 from calibration.profile import Lens
 
 Floats = NDArray[np.float64]
@@ -23,6 +25,8 @@ class CameraModel:
     player's left, so that the long board lies along the wide picture). `focal_px` None frames the board and its
     markers with `margin` (a share of the picture) around them. `noise` is the standard deviation of sensor noise in
     grey levels in good light, `blur_px` that of the lens' blur, `jpeg_quality` 0 leaves the JPEG round trip out.
+    `white_balance` is the share of the light's colour that the camera takes back; with `auto_exposure` off the gain
+    stays as it was at the start.
     """
 
     width: int = 1280
@@ -40,53 +44,77 @@ class CameraModel:
     vignetting: float = 0.18
     jpeg_quality: int = 90
     white_balance: float = 0.7
+    auto_exposure: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class View:
-    """A lens at a pose: the projection of the table's millimetres (x, y, z up) to pixels."""
+    """A camera at a pose: the projection of the table's millimetres (x, y, z up) to pixels."""
 
-    lens: Lens
-    rotation: Floats
-    translation: Floats
+    camera: Camera
+
+    @property
+    def width(self) -> int:
+        """Picture width in px."""
+        return self.camera.width
+
+    @property
+    def height(self) -> int:
+        """Picture height in px."""
+        return self.camera.height
+
+    @property
+    def lens(self) -> Lens:
+        """The camera's inner geometry."""
+        c, (k1, k2, p1, p2, k3) = self.camera, (float(k) for k in self.camera.distortion)
+        fx, fy, cx, cy = (float(c.matrix[i]) for i in ((0, 0), (1, 1), (0, 2), (1, 2)))
+        return Lens(c.width, c.height, fx, fy, cx, cy, (k1, k2, p1, p2, k3))
 
     def project(self, points_mm: ArrayLike) -> Floats:
         """Pixels (N x 2, x then y) of N x 3 points in mm, lens distortion included."""
-        points = np.asarray(points_mm, dtype=np.float64).reshape(-1, 1, 3)
-        rvec = cv2.Rodrigues(self.rotation)[0]
-        px, _ = cv2.projectPoints(points, rvec, self.translation, self._matrix(), np.array(self.lens.distortion))
-        return np.asarray(px, dtype=np.float64).reshape(-1, 2)
+        return self.camera.project(np.asarray(points_mm, dtype=np.float64))
 
     def ground(self, px: ArrayLike, z_mm: float = 0.0) -> Floats:
         """The points (N x 2, mm) of the plane `z_mm` above the table that N x 2 pixels show."""
-        pixels = np.asarray(px, dtype=np.float64).reshape(-1, 1, 2)
-        rays = cv2.undistortPoints(pixels, self._matrix(), np.array(self.lens.distortion)).reshape(-1, 2)
-        directions = np.column_stack([rays, np.ones(len(rays))]) @ self.rotation
-        centre = self.centre_mm
-        reach = (z_mm - centre[2]) / np.minimum(directions[:, 2], -1e-3)
-        return np.asarray(centre[:2] + directions[:, :2] * reach[:, None], dtype=np.float64)
+        return self.camera.to_plane(np.asarray(px, dtype=np.float64), z_mm)
 
     @property
     def centre_mm(self) -> Floats:
         """Where the camera stands (x, y, z), in mm."""
-        return np.asarray(-self.rotation.T @ self.translation, dtype=np.float64)
+        return self.camera.position_mm
 
-    def px_per_mm(self, xy_mm: tuple[float, float], z_mm: float = 0.0) -> float:
-        """How many pixels one millimetre takes at this point, the longer of its two directions."""
-        x, y = xy_mm
-        a, b, c = self.project([(x, y, z_mm), (x + 10, y, z_mm), (x, y + 10, z_mm)])
-        return float(max(np.linalg.norm(b - a), np.linalg.norm(c - a)) / 10)
+    @cached_property
+    def px_per_mm(self) -> float:
+        """How many pixels one millimetre of the table takes in the picture's middle, the longer of two directions."""
+        x, y = self.ground([((self.width - 1) / 2, (self.height - 1) / 2)])[0]
+        a, b, c = self.project([(x, y, 0.0), (x + 10, y, 0.0), (x, y + 10, 0.0)])
+        return float(max(np.hypot(*(b - a)), np.hypot(*(c - a))) / 10)
 
     def moved(self, shift_mm: tuple[float, float, float], turn_deg: tuple[float, float, float]) -> View:
         """The same lens after a bump: the camera shifted by mm (world axes) and turned by degrees (its own axes)."""
         turn = cv2.Rodrigues(np.radians(np.array(turn_deg, dtype=np.float64)))[0]
-        rotation = np.asarray(turn @ self.rotation, dtype=np.float64)
+        rotation = np.asarray(turn @ self.camera.rotation, dtype=np.float64)
         centre = self.centre_mm + np.array(shift_mm)
-        return replace(self, rotation=rotation, translation=np.asarray(-rotation @ centre, dtype=np.float64))
+        translation = np.asarray(-rotation @ centre, dtype=np.float64)
+        return View(replace(self.camera, rotation=rotation, translation_mm=translation))
 
-    def _matrix(self) -> Floats:
-        lens = self.lens
-        return np.array([[lens.fx, 0, lens.cx], [0, lens.fy, lens.cy], [0, 0, 1]], dtype=np.float64)
+
+STEP_PX = 16
+
+
+def coarse_grid(width: int, height: int) -> Floats:
+    """Pixel positions (rows x columns x 2) of a grid `STEP_PX` apart that reaches over the picture's edges."""
+    columns = np.arange(-(-width // STEP_PX) + 2) * STEP_PX - (STEP_PX + 1) / 2
+    rows = np.arange(-(-height // STEP_PX) + 2) * STEP_PX - (STEP_PX + 1) / 2
+    return np.stack(np.meshgrid(columns, rows), axis=-1)
+
+
+def enlarge(coarse: ArrayLike, width: int, height: int) -> NDArray[np.float32]:
+    """Values known on the coarse grid (rows x columns) at every pixel (height x width), in between by bilinear."""
+    small = np.asarray(coarse, dtype=np.float32)
+    size = (small.shape[1] * STEP_PX, small.shape[0] * STEP_PX)
+    large = np.asarray(cv2.resize(small, size, interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+    return large[STEP_PX : STEP_PX + height, STEP_PX : STEP_PX + width]
 
 
 def view_of(model: CameraModel, shown_mm: ArrayLike) -> View:
@@ -98,7 +126,7 @@ def view_of(model: CameraModel, shown_mm: ArrayLike) -> View:
         px = view.project(shown)
         low, high = px.min(axis=0), px.max(axis=0)
         middle = view.ground([(low + high) / 2])[0]
-        aim = aim + (middle - view.ground([[view.lens.cx, view.lens.cy]])[0])
+        aim = aim + (middle - view.ground([((model.width - 1) / 2, (model.height - 1) / 2)])[0])
     if model.focal_px is not None:
         return view
     focal = 1000.0
@@ -119,13 +147,6 @@ def _aimed(model: CameraModel, aim_mm: Floats, focal_px: float) -> View:
     down = np.cross(forward, right)
     turn = cv2.Rodrigues(np.array([0.0, 0.0, math.radians(model.roll_deg)]))[0]
     rotation = np.asarray(turn @ np.stack([right, down, forward]), dtype=np.float64)
-    lens = Lens(
-        width=model.width,
-        height=model.height,
-        fx=focal_px,
-        fy=focal_px,
-        cx=(model.width - 1) / 2,
-        cy=(model.height - 1) / 2,
-        distortion=model.distortion,
-    )
-    return View(lens, rotation, np.asarray(-rotation @ centre, dtype=np.float64))
+    matrix = np.array([[focal_px, 0, (model.width - 1) / 2], [0, focal_px, (model.height - 1) / 2], [0, 0, 1]], float)
+    translation = np.asarray(-rotation @ centre, dtype=np.float64)
+    return View(Camera(matrix, np.array(model.distortion), rotation, translation, model.width, model.height))

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from devices.contract import Image
-from devices.simulated.hand import HandAt, hand_shadow, hand_sprite
+from devices.simulated.hand import HandAt, hand_shadow, hand_sprites
 from devices.simulated.lights import Light
-from devices.simulated.optics import View
+from devices.simulated.optics import View, coarse_grid, enlarge
 from devices.simulated.painter import Painter
-from devices.simulated.sprites import Box, Sprite, as_image, lay, thrice
+from devices.simulated.sprites import Box, Sprite, as_image, box_of, lay, shadow_mask, soft_shadow, thrice
 from devices.simulated.world import Pawn, Tile, World
 
+Floats = NDArray[np.float64]
 GAMMA = 2.2
-UNIT = 180
-"""The light field's value for brightness 1."""
+UNIT = 155
+"""The kept picture's grey level of a white thing in brightness 1; the room above it is for brighter light."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +37,12 @@ class Held:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cell:
-    """The sprites of one place, in the order in which they are laid, and the box around them."""
+    """One place painted: outlines of its shadows on table and tiles, its sprites, and the box around them all."""
 
     shown: tuple[Tile | None, Pawn | None]
-    flat: tuple[Sprite, ...]
-    face: tuple[Sprite, ...]
-    shadow: tuple[Sprite, ...]
+    on_table: Floats | None
+    on_tiles: Floats | None
+    face: Sprite | None
     upright: tuple[Sprite, ...]
     box: Box
 
@@ -51,15 +53,17 @@ class Scene:
     def __init__(self, painter: Painter, view: View, light: Light, blur_px: float, vignetting: float) -> None:
         self.painter, self._view, self._light = painter, view, light
         self._blur_px, self._vignetting = blur_px, vignetting
-        self.frame = Box(0, 0, view.lens.width, view.lens.height)
+        self.frame = Box(0, 0, view.width, view.height)
         self._cells: dict[str, _Cell] = {}
         self._ground: Image | None = None
         self._field: Image | None = None
         self._glare: Image | None = None
-        self._lit: Image = np.zeros((view.lens.height, view.lens.width, 3), np.uint8)
+        self._lit: Image = np.zeros((view.height, view.width, 3), np.uint8)
 
     def look_from(self, view: View) -> None:
-        """Moves the camera."""
+        """Moves the camera; nothing happens when it is the same view."""
+        if view is self._view:
+            return
         self._view = view
         self._ground = self._field = None
         self._cells.clear()
@@ -86,10 +90,11 @@ class Scene:
             self._cells[cell] = new
             touched = new.box if old is None else new.box.joined(old.box)
             dirty = touched if dirty.empty else dirty.joined(touched)
-        if whole:
+        if self._ground is None:
             self._ground = self.painter.ground(self._view)
             for marker in self.painter.markers(self._view):
                 lay(self._ground, self.frame, marker)
+        if self._field is None:
             self._field, self._glare = self._shine()
         if not dirty.empty:
             self._repaint(dirty.grown(4).clipped(self.frame))
@@ -106,9 +111,8 @@ class Scene:
         for sprite in self._held(held) if held is not None else ():
             lay(canvas, self.frame, self._lit_sprite(sprite))
         for hand in hands:
-            over = hand_sprite(view, hand, self.frame)
-            if over is not None:
-                lay(canvas, self.frame, self._lit_sprite(over))
+            for piece in hand_sprites(view, hand, self.frame):
+                lay(canvas, self.frame, self._lit_sprite(piece))
         return canvas
 
     def _same(self, cell: str, world: World) -> bool:
@@ -119,22 +123,23 @@ class Scene:
         paint, view, light = self.painter, self._view, self._light
         tile, pawn = world.tiles.get(cell), world.pawns.get(cell)
         x, y = paint.board.places_mm[cell]
-        flat: list[Sprite] = []
-        face: list[Sprite] = []
-        shadow: list[Sprite] = []
+        on_table: Floats | None = None
+        on_tiles: Floats | None = None
+        face: Sprite | None = None
         upright: list[Sprite] = []
+        boxes: list[Box] = []
         if tile is not None:
             x, y = x + tile.x_mm, y + tile.y_mm
-            flat.append(paint.tile_shadow(view, light, (x, y), tile))
-            face.append(paint.tile(view, tile, (x, y)))
-            shadow.append(paint.column_shadow(view, light, (x, y), pawn is not None))
+            on_table = paint.tile_cast(view, light, tile, (x, y))
+            on_tiles = paint.column_cast(view, light, pawn is not None, (x, y))
+            face = paint.tile(view, tile, (x, y))
             upright.append(paint.door(view, tile, (x, y)))
+            boxes += [face.box, box_of(on_table, self._reach_px), box_of(on_tiles, self._reach_px)]
         if pawn is not None:
             upright.append(paint.pawn(view, light, pawn, (x + pawn.x_mm, y + pawn.y_mm)))
-        box = Box(0, 0, 0, 0)
-        for sprite in (*flat, *face, *shadow, *upright):
-            box = sprite.box if box.empty else box.joined(sprite.box)
-        return _Cell((tile, pawn), tuple(flat), tuple(face), tuple(shadow), tuple(upright), box)
+        boxes += [sprite.box for sprite in upright]
+        box = reduce(Box.joined, boxes) if boxes else Box(0, 0, 0, 0)
+        return _Cell((tile, pawn), on_table, on_tiles, face, tuple(upright), box)
 
     def _repaint(self, box: Box) -> None:
         """Paints the resting things anew inside `box`."""
@@ -143,30 +148,46 @@ class Scene:
         places, eye = self.painter.board.places_mm, self._view.centre_mm[:2]
         near = [(c, self._cells[c]) for c in places if not self._cells[c].box.clipped(box).empty]
         near.sort(key=lambda item: -float(np.hypot(*(np.array(places[item[0]]) - eye))))
-        for layer in ("flat", "face", "shadow", "upright"):
-            for _, cell in near:
-                for sprite in getattr(cell, layer):
-                    lay(canvas, box, sprite)
-        cv2.multiply(canvas, box.of(self._field), canvas, scale=1 / UNIT)
+        light, ready = self._light, [cell for _, cell in near]
+        self._darken(canvas, box, [c.on_table for c in ready if c.on_table is not None], light.shadow * 1.3 + 0.1, 2.0)
+        for cell in ready:
+            if cell.face is not None:
+                lay(canvas, box, cell.face)
+        self._darken(canvas, box, [c.on_tiles for c in ready if c.on_tiles is not None], light.shadow, 9.0)
+        for cell in ready:
+            for sprite in cell.upright:
+                lay(canvas, box, sprite)
+        cv2.multiply(canvas, box.of(self._field), canvas, scale=1 / 255)
         if self._glare is not None:
             cv2.add(canvas, box.of(self._glare), canvas)
         if self._blur_px > 0:
-            canvas = as_image(cv2.GaussianBlur(canvas, (0, 0), self._blur_px))
+            canvas = as_image(cv2.GaussianBlur(canvas, (3, 3) if self._blur_px < 0.9 else (0, 0), self._blur_px))
         box.of(self._lit)[:] = canvas
+
+    def _darken(self, canvas: Image, box: Box, outlines: list[Floats], depth: float, height_mm: float) -> None:
+        edge = self.painter.edge_px(self._view, self._light, height_mm)
+        if outlines:
+            cv2.multiply(canvas, shadow_mask(box, outlines, min(depth, 0.8), edge), canvas, scale=1 / 255)
+
+    @property
+    def _reach_px(self) -> int:
+        """How far a shadow's soft edge reaches beyond its outline."""
+        return int(1.5 * self.painter.edge_px(self._view, self._light, 9.0)) + 2
 
     def _held(self, held: Held) -> list[Sprite]:
         paint, view, light = self.painter, self._view, self._light
-        at = (held.x_mm, held.y_mm)
+        at, lift = (held.x_mm, held.y_mm), held.lift_mm
         sprites: list[Sprite] = []
+        edge = paint.edge_px(view, light, 4.0 + lift)
         if held.tile is not None:
-            sprites.append(paint.tile_shadow(view, light, at, held.tile, held.lift_mm))
-            sprites.append(paint.tile(view, held.tile, at, held.lift_mm, held.turn_deg))
-            sprites.append(paint.door(view, held.tile, at, held.lift_mm, held.turn_deg))
+            sprites.append(soft_shadow(paint.tile_cast(view, light, held.tile, at, lift), light.shadow, edge))
+            sprites.append(paint.tile(view, held.tile, at, lift, held.turn_deg))
+            sprites.append(paint.door(view, held.tile, at, lift, held.turn_deg))
         if held.pawn is not None:
             if held.tile is None:
-                sprites.append(paint.column_shadow(view, light, at, True, held.lift_mm, door=False))
+                sprites.append(soft_shadow(paint.column_cast(view, light, True, at, lift), light.shadow, edge))
             off = (held.x_mm + held.pawn.x_mm, held.y_mm + held.pawn.y_mm)
-            sprites.append(paint.pawn(view, light, held.pawn, off, held.lift_mm))
+            sprites.append(paint.pawn(view, light, held.pawn, off, lift))
         return sprites
 
     def _lit_sprite(self, sprite: Sprite) -> Sprite:
@@ -177,25 +198,23 @@ class Scene:
         inner = Box(part.x0 - sprite.box.x0, part.y0 - sprite.box.y0, part.x1 - sprite.box.x0, part.y1 - sprite.box.y0)
         if part.empty:
             return sprite
-        paint = cv2.multiply(inner.of(sprite.paint), part.of(self._field), scale=1 / UNIT)
+        paint = cv2.multiply(inner.of(sprite.paint), part.of(self._field), scale=1 / 255)
         return Sprite(part, inner.of(sprite.keep), as_image(paint))
 
     def _shine(self) -> tuple[Image, Image | None]:
         """The light field (UNIT: brightness 1, in coded grey levels) with vignetting, and the lamp's glare."""
-        w, h, step = self.frame.x1, self.frame.y1, 16
-        grid = np.stack(np.meshgrid(np.arange(0, w + step, step), np.arange(0, h + step, step)), axis=-1)
-        xy = self._view.ground(grid.reshape(-1, 2))
-        centre = self.painter.centre_mm
-        bright = self._light.brightness(xy, centre).reshape(grid.shape[:2])
+        w, h = self.frame.x1, self.frame.y1
+        grid = coarse_grid(w, h)
+        xy, shape = self._view.ground(grid.reshape(-1, 2)), grid.shape[:2]
+        bright = self._light.brightness(xy, self.painter.centre_mm).reshape(shape)
         radius2 = (((grid - (w / 2, h / 2)) / np.hypot(w / 2, h / 2)) ** 2).sum(axis=-1)
-        coded = np.clip((bright * (1 - self._vignetting * radius2)) ** (1 / GAMMA) * UNIT, 0, 255)
-        field = as_image(_enlarge(coded, w, h))
+        coded = (bright * (1 - self._vignetting * radius2)) ** (1 / GAMMA) * UNIT
+        field = as_image(enlarge(np.clip(coded, 0, 255), w, h))
         if not self._light.glare:
             return thrice(field), None
-        spot = self._mirror()
-        distance2 = ((xy - spot) ** 2).sum(axis=1).reshape(grid.shape[:2])
-        shine = as_image(_enlarge(np.clip(150 * self._light.glare * np.exp(-distance2 / (2 * 38.0**2)), 0, 255), w, h))
-        return thrice(field), thrice(shine)
+        distance2 = ((xy - self._mirror()) ** 2).sum(axis=1).reshape(shape)
+        shine = UNIT * 0.6 * self._light.glare * np.exp(-distance2 / (2 * 30.0**2))
+        return thrice(field), thrice(as_image(enlarge(shine, w, h)))
 
     def _mirror(self) -> NDArray[np.float64]:
         """Where the flat table mirrors the lamp into the camera, in mm."""
@@ -203,11 +222,3 @@ class Scene:
         source, height = self._light.source(self.painter.centre_mm), self._light.lamp_mm or 2000.0
         share = height / (height + eye[2])
         return np.asarray(source + (eye[:2] - source) * share, dtype=np.float64)
-
-
-def _enlarge(coarse: NDArray[np.float64], w: int, h: int) -> NDArray[np.uint8]:
-    """The coarse map, known at every 16th pixel, at all of them."""
-    shift = np.array([[16, 0, 0], [0, 16, 0]], np.float32)
-    size = (w, h)
-    fine = cv2.warpAffine(coarse.astype(np.float32), shift, size, borderMode=cv2.BORDER_REPLICATE)
-    return np.clip(np.asarray(fine), 0, 255).astype(np.uint8)

@@ -17,12 +17,15 @@ ROOM = 64
 """How many pixels larger than a frame a noise picture is, so that it can be cut out anywhere."""
 TARGET = 0.17
 """Mean linear brightness at which the automatic exposure aims."""
+BRIGHT = 0.78
+"""Linear brightness above which it lets only the brightest 3 % of the picture be."""
 
 
 def exposure_for(lit: Image, light: Light) -> float:
-    """The gain with which the automatic exposure would answer to this picture under a light of this level, 0.3..6."""
-    mean = float(cv2.mean(cv2.resize(lit, None, fx=0.125, fy=0.125, interpolation=cv2.INTER_AREA))[1]) / 255
-    return float(np.clip(TARGET / max(light.level * mean**GAMMA, 1e-4), 0.3, 6.0))
+    """The gain with which the automatic exposure would answer to this picture under a light of this level, 0.2..12."""
+    small = np.asarray(cv2.resize(lit, None, fx=0.125, fy=0.125, interpolation=cv2.INTER_AREA))[..., 1] / 255
+    mean, bright = float((small**GAMMA).mean()), float(np.quantile(small, 0.97) ** GAMMA)
+    return float(np.clip(min(TARGET / (mean + 1e-4), BRIGHT / (bright + 1e-4)) / light.level, 0.2, 12.0))
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,25 +97,43 @@ def fill(image: Image, box: Box, points_px: ArrayLike, colour: int | tuple[int, 
     cv2.fillConvexPoly(image, np.round(points).astype(np.int32), value, cv2.LINE_AA, SHIFT)
 
 
-def warp(patch: Image, corners_px: ArrayLike, box: Box) -> Image:
-    """`patch` drawn with its four corners (top-left, top-right, bottom-right, bottom-left) at `corners_px`."""
+def warp(patch: Image, corners_px: ArrayLike, box: Box, onto: Image) -> None:
+    """Draws `patch` on the picture's part `onto` with its corners (top-left, top-right, bottom-right, bottom-left) at
+    `corners_px`; what lies outside of them stays."""
     h, w = patch.shape[:2]
     source = np.array([(-0.5, -0.5), (w - 0.5, -0.5), (w - 0.5, h - 0.5), (-0.5, h - 0.5)], np.float32)
     target = (np.asarray(corners_px).reshape(4, 2) - (box.x0, box.y0)).astype(np.float32)
     matrix = cv2.getPerspectiveTransform(source, target)
     size = (box.x1 - box.x0, box.y1 - box.y0)
-    return as_image(cv2.warpPerspective(patch, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
+    cv2.warpPerspective(patch, matrix, size, onto, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT)
 
 
-def soft_shadow(points_px: ArrayLike, depth: float, edge_px: float) -> Sprite:
-    """A shadow in the shape of the hull of points, `depth` 0..1 dark, its edge `edge_px` wide."""
-    hull = cv2.convexHull(np.asarray(points_px, np.float32).reshape(-1, 1, 2)).reshape(-1, 2)
+def soft_shadow(outline_px: ArrayLike, depth: float, edge_px: float) -> Sprite:
+    """A shadow in the shape of a convex outline, `depth` 0..1 dark, its edge `edge_px` wide."""
+    box = box_of(outline_px, margin=int(1.5 * edge_px) + 2)
+    return Sprite(box, shadow_mask(box, [outline_px], depth, edge_px), None)
+
+
+def shadow_mask(box: Box, outlines_px: Sequence[ArrayLike], depth: float, edge_px: float) -> Image:
+    """What the shadows of several convex outlines leave of the light in `box` (h x w x 3); where two overlap it is no
+    darker than one."""
     sigma = max(edge_px / 2, 0.6)
-    box = box_of(hull, margin=int(3 * sigma) + 2)
-    mask = cv2.GaussianBlur(polygon_mask(box, hull), (0, 0), sigma)
+    coarse = max(1, int(sigma / 1.1))  # a wide blur is made of few pixels and enlarged
+    margin = 3 * sigma
+    x0, y0 = (int((v - margin) // coarse) for v in (box.x0, box.y0))
+    x1, y1 = (int((v + margin) // coarse) + 1 for v in (box.x1, box.y1))
+    small = Box(x0, y0, x1, y1)
+    mask = np.zeros((y1 - y0, x1 - x0), np.uint8)
+    for outline in outlines_px:
+        fill(mask, small, (np.asarray(outline) + 0.5) / coarse - 0.5, 255)
+    mask = as_image(cv2.GaussianBlur(mask, (7, 7), sigma / coarse))
+    if coarse > 1:
+        size = (mask.shape[1] * coarse, mask.shape[0] * coarse)
+        mask = as_image(cv2.resize(mask, size, interpolation=cv2.INTER_LINEAR))
+    x, y = box.x0 - x0 * coarse, box.y0 - y0 * coarse
+    mask = np.ascontiguousarray(mask[y : y + box.y1 - box.y0, x : x + box.x1 - box.x0])
     table = np.round(255 * (1 - depth * np.arange(256) / 255)).astype(np.uint8)
-    keep = as_image(cv2.LUT(mask, table))
-    return Sprite(box, thrice(keep), None)
+    return thrice(as_image(cv2.LUT(mask, table)))
 
 
 def as_image(array: Any) -> Image:

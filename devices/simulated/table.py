@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +13,16 @@ from calibration.profile import Board, TableProfile
 from devices.contract import DeviceGone, Frame
 from devices.simulated.acts import Act, Choreographer, Phase, acts_for
 from devices.simulated.art import STYLES, TABLES
-from devices.simulated.hand import PEOPLE, HandAt
+from devices.simulated.disturbances import (
+    EXPOSURE_LAG_S,
+    Conditions,
+    Event,
+    LampSwitch,
+    Scenario,
+    Surroundings,
+    over,
+)
+from devices.simulated.hand import PEOPLE
 from devices.simulated.lights import LIGHTS, Light
 from devices.simulated.optics import CameraModel, View, view_of
 from devices.simulated.painter import PAPER_MM, Painter
@@ -36,8 +46,9 @@ class MoguliTable:
     """A Moguli set on a table under a camera, as `devices.simulated.contract.SimulatedTable` promises.
 
     `look` says how it looks at the start; what it does not name is bare. The same arguments give the same frames at
-    the same simulated times. `press_wire` is called with a button's name and True or False when a finger goes down or
-    up on it. `style`, `table` and `light` are names in STYLES, TABLES and LIGHTS; None lets the seed choose.
+    the same simulated times. `style`, `table` and `light` are names in STYLES, TABLES and LIGHTS; None lets the seed
+    choose. `scenario` lists disturbances by their time after the start. `press_wire` is called with a button's name
+    and True or False when a finger goes down or up on it.
     """
 
     def __init__(
@@ -51,6 +62,7 @@ class MoguliTable:
         light: str | Light | None = None,
         camera: CameraModel | None = None,
         manner: Manner = NEAT,
+        scenario: Scenario = (),
         press_wire: PressWire | None = None,
         start_s: float = 0.0,
     ) -> None:
@@ -67,11 +79,14 @@ class MoguliTable:
         self._planned = self._world.look(self._cells)
         first, second = rng.permutation(len(PEOPLE))[:2]
         self._choreographer = Choreographer(board, self._world, rng, (PEOPLE[first], PEOPLE[second]))
-        self._view = view_of(self.camera_model, _shown(board))
+        view = view_of(self.camera_model, _shown(board))
         painter = Painter(board, STYLES[style], table, seed)
-        self._scene = Scene(painter, self._view, kind, self.camera_model.blur_px, self.camera_model.vignetting)
+        self._scene = Scene(painter, view, kind, self.camera_model.blur_px, self.camera_model.vignetting)
+        self._around = Surroundings(view, kind)
+        self._events = deque(sorted(((start_s + at, event) for at, event in scenario), key=lambda e: e[0]))
         self._sensor = Sensor(self.camera_model, seed)
-        self._gain: float | None = None
+        self._start = self._world.copy()
+        self._gains: tuple[float, float, float] | None = None
         self._press_wire = press_wire
         self._queue: deque[tuple[Act, Manner] | _Press] = deque()
         self._phases: Iterator[Phase] = iter(())
@@ -104,6 +119,23 @@ class MoguliTable:
     def advance(self, seconds: float) -> None:
         """Lets simulated time pass: hands move, acts begin and end, buttons go down and up."""
         end_s = self._now_s + seconds
+        while self._events and self._events[0][0] <= end_s:
+            at_s, event = self._events.popleft()
+            self._act_until(max(at_s, self._now_s))
+            self.disturb(event)
+        self._act_until(end_s)
+
+    def disturb(self, event: Event) -> None:
+        """A disturbance begins now."""
+        if isinstance(event, LampSwitch):
+            before = self._exposure(self._around.at(self._now_s))
+            self._around.begin(event, self._now_s)
+            self._scene.light_by(self._around.light)
+            self._gains = (before, exposure_for(self._scene.resting(self._world), self._around.light), self._now_s)
+        else:
+            self._around.begin(event, self._now_s)
+
+    def _act_until(self, end_s: float) -> None:
         while True:
             self._start_next()
             left = end_s - self._now_s
@@ -128,7 +160,7 @@ class MoguliTable:
     @property
     def busy(self) -> bool:
         """True while queued acts are not finished or a hand is over the table."""
-        return self._busy_now or bool(self._queue)
+        return self._busy_now or bool(self._queue) or self._around.at(self._now_s).resting != ()
 
     def look(self) -> Mapping[str, str]:
         """The truth: how the table looks now. A tile or pawn in a hand is missing from its place."""
@@ -137,29 +169,40 @@ class MoguliTable:
     @property
     def view(self) -> View:
         """How the camera stands and sees now."""
-        return self._view
+        return self._around.at(self._now_s).view
 
     def profile(self) -> TableProfile:
         """What set-up at a real table would know: board, lens and the corners that a person would tap."""
-        corners = self._view.project([(x, y, 0.0) for x, y in self.board.corners_mm])
+        corners = self.view.project([(x, y, 0.0) for x, y in self.board.corners_mm])
         tapped = tuple((float(x), float(y)) for x, y in corners)
-        return TableProfile(self.board, tapped, self._view.lens, camera="sim://table")
+        return TableProfile(self.board, tapped, self.view.lens, camera="sim://table")
 
     def frame(self, number: int) -> Frame:
         """The picture at the present simulated time."""
-        hands: tuple[HandAt, ...] = ()
+        now = self._around.at(self._now_s)
+        self._scene.look_from(now.view)
+        hands = [self._choreographer.rest(event, age) for event, age in now.resting]
         held: Held | None = None
         if self._phase is not None:
-            total = max(self._phase.seconds, 1e-9)
-            hand, held = self._phase.at(1 - self._left_s / total)
-            hands = (hand,)
-        light = self._scene.light
-        if self._gain is None:
-            self._gain = exposure_for(self._scene.resting(self._world), light)
-        lit = self._scene.picture(self._world, held, hands)
-        bgr = self._sensor.expose(lit, light, self._gain, number, (1.0, 1.0, 1.0))
+            hand, held = self._phase.at(1 - self._left_s / max(self._phase.seconds, 1e-9))
+            hands.append(hand)
+        gain = self._exposure(now) * now.gain
+        lit = self._scene.picture(self._world, held, tuple(hands))
+        over(lit, now.view, self._scene.frame, now)
+        bgr = self._sensor.expose(lit, now.light, gain, number, now.cast)
         bgr.flags.writeable = False
         return Frame(bgr, number, self._now_s, "sim://table")
+
+    def _exposure(self, now: Conditions) -> float:
+        """The gain that the automatic exposure has come to (a locked one stays as it was set at the start)."""
+        if self._gains is None:
+            first = exposure_for(self._scene.resting(self._start), self._around.light)
+            self._gains = (first, first, self._now_s)
+        before, wanted, since_s = self._gains
+        if not self.camera_model.auto_exposure:
+            return before
+        share = math.exp(-(self._now_s - since_s) / EXPOSURE_LAG_S)
+        return wanted * math.pow(before / wanted, share) * self._around.light.level / now.light.level
 
     @property
     def _busy_now(self) -> bool:
