@@ -1,4 +1,4 @@
-"""`python -m tests.golden FILE...`: checks the engines against golden files; exit 1 when a case fails, 2 on bad files."""
+"""`python -m tests.golden FILE...`: checks the engines; exit 1 when a case fails, 2 when a file cannot be read."""
 
 from __future__ import annotations
 

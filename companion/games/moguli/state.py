@@ -1,0 +1,125 @@
+"""Moguli's state and turns: frozen plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from companion.games.contract import Option, Refusal, RulesError
+from companion.games.moguli.board import BIT, HOME, NAMES
+
+OPTIONS: tuple[Option, ...] = (
+    Option("cylinder", (False, True), False),
+    Option("new_starting_row", (False, True), False),
+    Option("ability", ("turn", "position"), "turn"),
+    Option("compulsory_actions", (False, True), False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The house rules of one game: the two variants, how *can* is measured (R-8), whether both actions are compulsory
+    (R-10)."""
+
+    cylinder: bool = False
+    new_starting_row: bool = False
+    ability: str = "turn"
+    compulsory_actions: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """How the game ended: the winning player (None: a draw) and `why`: four, both_four, blocked, resigned, agreed."""
+
+    winner: int | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A position before a turn.
+
+    `tiles` are 35 codes by door; `pawns` a mask for each player; `locked` the tiles that the opponent rotated on the
+    turn just before; `blocked_run` turns in a row whose player could not move a pawn; `last_turn` when the first player
+    has four pawns over there and the second plays the last turn; `setup` the player whose exchange of the starting row
+    is due; `over` once it has ended.
+    """
+
+    tiles: tuple[int, ...]
+    pawns: tuple[int, int]
+    to_move: int = 0
+    locked: int = 0
+    blocked_run: int = 0
+    last_turn: bool = False
+    options: Options = Options()
+    setup: int | None = None
+    over: Over | None = None
+
+
+class Act(NamedTuple):
+    """One act of a turn.
+
+    `kind` "R" and "B": the rotation and the bonus rotation of tile `place` by `arg` quarter turns clockwise (1, 2, 3);
+    "M": the pawn move from door `place` to door `arg`; "X": the exchange of the own starting row with row `arg` (0:
+    declined); "resign" of the player with number `arg` (0: the one to move); "draw", agreed.
+    """
+
+    kind: str
+    place: str = ""
+    arg: int | str = 0
+
+
+Turn = tuple[Act, ...]
+"""Acts in their order; the empty turn does nothing."""
+
+ROTATE: tuple[tuple[Act, ...], ...] = tuple(tuple(Act("R", name, q) for q in range(4)) for name in NAMES)
+BONUS: tuple[tuple[Act, ...], ...] = tuple(tuple(Act("B", name, q) for q in range(4)) for name in NAMES)
+MOVE: tuple[tuple[Act, ...], ...] = tuple(tuple(Act("M", start, end) for end in NAMES) for start in NAMES)
+"""`ROTATE[tile][quarters]`, `BONUS[tile][quarters]`, `MOVE[from][to]`: the acts, made once."""
+
+DECLINE: Turn = (Act("X", "", 0),)
+DRAW: Turn = (Act("draw"),)
+EXCHANGE_ROWS = (3, 4, 5)
+
+START_PAWNS: tuple[int, int] = HOME
+
+
+def options_from(chosen: Mapping[str, str | int | bool]) -> Options:
+    """The options chosen, defaults filled in; raises RulesError on an unknown name or a value it cannot take."""
+    values: dict[str, str | int | bool] = {option.name: option.default for option in OPTIONS}
+    choices = {option.name: option.choices for option in OPTIONS}
+    for name, value in chosen.items():
+        if name not in choices:
+            known = ", ".join(choices)
+            raise RulesError(
+                Refusal("moguli.bad_option", values=(("name", name), ("known", known))),
+                f"no option {name!r}; there are {known}",
+            )
+        if not any(type(value) is type(choice) and value == choice for choice in choices[name]):
+            allowed = ", ".join(str(choice) for choice in choices[name])
+            raise RulesError(
+                Refusal(
+                    "moguli.bad_option_value", values=(("name", name), ("value", str(value)), ("allowed", allowed))
+                ),
+                f"option {name!r} cannot be {value!r}; it can be {allowed}",
+            )
+        values[name] = value
+    return Options(
+        cylinder=bool(values["cylinder"]),
+        new_starting_row=bool(values["new_starting_row"]),
+        ability=str(values["ability"]),
+        compulsory_actions=bool(values["compulsory_actions"]),
+    )
+
+
+def free_doors(state: State, player: int) -> int:
+    """free(P): how many doors of the player's own starting row no pawn of either side stands on."""
+    return 5 - ((state.pawns[0] | state.pawns[1]) & HOME[player]).bit_count()
+
+
+def owner(state: State, door: int) -> int | None:
+    """The player whose pawn stands on the door, or None."""
+    if state.pawns[0] & BIT[door]:
+        return 0
+    return 1 if state.pawns[1] & BIT[door] else None
