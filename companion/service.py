@@ -118,6 +118,11 @@ class Service:
             watcher.turn_board(self.match.side)
         self._tell_watcher(None)
 
+    def light(self, lights: Lights) -> None:
+        """Shows every signal on these lights from now on."""
+        self._lights, self._signal = lights, ""
+        self._show(self.bulletin.snapshot().signal)
+
     def has_buttons(self, there: bool) -> None:
         """Whether the players have done-buttons: then a turn ends only by them or by the dashboard."""
         self._buttons = there

@@ -1,0 +1,7 @@
+"""`python -m companion` is the same as the command `companion`."""
+
+import sys
+
+from companion.cli import main
+
+sys.exit(main())

@@ -1,0 +1,214 @@
+"""The command line: demo, run, census, bench, perft, words."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import tempfile
+import time
+import webbrowser
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from calibration.profile import CalibrationError
+from companion.bench.perft import perft
+from companion.bulletin import Bulletin
+from companion.config import Config, ConfigError, load_config
+from companion.demo import Demo
+from companion.games.contract import Message, Rules, RulesError
+from companion.journal import FolderLock, JournalError, open_journal
+from companion.registry import GAMES, UnknownGameError, game
+from companion.service import Service
+from companion.words import LANGUAGES, WordsError, catalogue, placeholders, say
+from web.server import Server, WebError
+
+DATA = Path.home() / ".local" / "share" / "tabletop-companion"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; the exit status is 0, 1 when it measured something wrong, 2 when it could not be done."""
+    args = _parser().parse_args(argv)
+    level = logging.INFO if args.verbose else logging.WARNING
+    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        return int(args.command(args))
+    except (JournalError, UnknownGameError, ConfigError, CalibrationError, WebError, WordsError) as error:
+        print(f"companion: {error}", file=sys.stderr)
+        return 2
+    except RulesError as error:
+        print(f"companion: {say(error.refusal.message)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="companion", description="A referee for games on a real table.")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say more")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="a simulated table that plays by itself, live in the browser")
+    demo.add_argument("--game", default="moguli", help="which game (default: moguli)")
+    demo.add_argument("--seed", type=int, help="the same seed plays the same games")
+    demo.add_argument("--speed", default="1", help="times real time, or max (default: 1)")
+    demo.add_argument("--turns", type=_count, help="end after so many turns and say how many were right")
+    _served(demo)
+    demo.add_argument("--no-browser", action="store_true", help="open no browser")
+    demo.set_defaults(command=_demo)
+
+    run = commands.add_parser("run", help="the service on a real table")
+    run.add_argument("--config", type=Path, help="a TOML file: game, camera, buttons, lights, profile, language")
+    _served(run)
+    run.set_defaults(command=_run)
+
+    census = commands.add_parser("census", help="reads a folder of pictures with truth and counts right and wrong")
+    census.add_argument("folder", type=Path)
+    census.add_argument("--json", type=Path, metavar="FILE")
+    census.set_defaults(command=_census)
+
+    bench = commands.add_parser("bench", help="measures speed and memory on this machine")
+    bench.add_argument("--json", type=Path, metavar="FILE")
+    bench.set_defaults(command=_bench)
+
+    count = commands.add_parser("perft", help="counts the positions that legal turns lead to")
+    count.add_argument("game")
+    count.add_argument("--depth", type=_count, default=1)
+    count.add_argument("position", nargs="?", help="a position line (default: a dealt start)")
+    count.set_defaults(command=_perft)
+
+    words = commands.add_parser("words", help="checks the catalogue of sentences")
+    words.add_argument("check", choices=["check"])
+    words.set_defaults(command=_words)
+    return parser
+
+
+def _served(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", help="the address to serve on (default: 127.0.0.1, this machine only)")
+    parser.add_argument("--port", type=int, help="the port (default: 8000; 0 takes a free one)")
+    parser.add_argument("--data", type=Path, help="the folder for the journal")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
+
+
+def _rules(name: str) -> Rules[Any, Any]:
+    """The rules of a game; LookupError for an unknown one, as the match expects."""
+    return GAMES[name].load_rules()
+
+
+def _demo(args: argparse.Namespace) -> int:
+    entry = game(args.game)
+    speed = None if args.speed == "max" else _speed(args.speed)
+    seed = args.seed if args.seed is not None else time.time_ns() % 2**31
+    with ExitStack() as stack:
+        data = args.data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="companion-demo-")))
+        lock = FolderLock(data)
+        stack.callback(lock.close)
+        journal, _ = open_journal(data)
+        stack.callback(journal.close)
+        bulletin = Bulletin()
+        service = Service(_rules, journal, bulletin, deal=lambda name, chance: GAMES[name].deal_start(chance))
+        demo = Demo(entry, service, bulletin, seed, speed)
+        if args.turns is None or args.port is not None or args.host is not None:
+            server = _server(service, bulletin, args.host or "127.0.0.1", args.port if args.port is not None else 8000)
+            stack.enter_context(server)
+            print(f"{entry.name} plays at {server.url}{f' (phones: {server.join_url})' if server.join_url else ''}")
+            print(f"seed {seed}; Ctrl-C ends it", flush=True)
+            if args.turns is None and not args.no_browser:
+                webbrowser.open(server.url)
+        tally = demo.run(args.turns)
+        if args.turns is not None:
+            for fault in tally.faults:
+                print(f"wrong: {fault}")
+            print(tally.line)
+        return 1 if tally.wrong else 0
+
+
+def _speed(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0.0 < speed < float("inf"):
+        raise ConfigError(f"--speed must be a positive number or max, not {text!r}")
+    return speed
+
+
+def _server(service: Service, bulletin: Bulletin, host: str, port: int, config: Config | None = None) -> Server:
+    language = config.language if config is not None else None
+    offers = [entry.load_rules() for entry in GAMES.values()]
+    return Server(bulletin, service.submit, host=host, port=port, language=language, offers=offers)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from companion.run import Table
+
+    config = load_config(args.config) if args.config is not None else Config()
+    data = args.data or DATA
+    host = args.host or config.host
+    port = args.port if args.port is not None else config.port
+    with ExitStack() as stack:
+        lock = FolderLock(data)
+        stack.callback(lock.close)
+        journal, damaged = open_journal(data)
+        stack.callback(journal.close)
+        bulletin = Bulletin()
+        service = Service(_rules, journal, bulletin, deal=lambda name, chance: GAMES[name].deal_start(chance))
+        if damaged is not None:
+            words = Message("companion.journal_damaged", (("file", str(damaged)),))
+            print(f"companion: {say(words)}", file=sys.stderr)
+            service.report(None, "journal file", words)
+        server = _server(service, bulletin, host, port, config)
+        stack.enter_context(server)
+        service.start()
+        stack.callback(service.stop)
+        table = Table(config, service, bulletin)
+        stack.callback(table.stop)
+        table.start()
+        print(
+            f"{config.game}: open {server.url}{f' (phones: {server.join_url})' if server.join_url else ''}", flush=True
+        )
+        while True:
+            time.sleep(3600)
+
+
+def _census(args: argparse.Namespace) -> int:
+    from companion import census
+
+    return census.main(args.folder, args.json)
+
+
+def _bench(args: argparse.Namespace) -> int:
+    from companion.bench import main as bench
+
+    return bench(args.json)
+
+
+def _perft(args: argparse.Namespace) -> int:
+    entry = game(args.game)
+    for depth, count, seconds in perft(entry, args.depth, args.position):
+        print(f"depth {depth}: {count} positions in {seconds:.2f} s", flush=True)
+    return 0
+
+
+def _words(args: argparse.Namespace) -> int:
+    faults = []
+    english = catalogue("en")
+    for lang in LANGUAGES:
+        known = catalogue(lang)
+        for message_id, template in known.items():
+            if message_id not in english:
+                faults.append(f"{lang}: {message_id} does not exist in English")
+            elif placeholders(template) != placeholders(english[message_id]):
+                faults.append(f"{lang}: {message_id} takes other values than in English")
+        print(f"{lang}: {len(known)} of {len(english)} sentences")
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0

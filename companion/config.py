@@ -1,0 +1,55 @@
+"""The configuration of a table: which game, which devices, which language; a small TOML file, all of it optional."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from companion.registry import GAMES
+from companion.words import LANGUAGES
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; the message names file, key and cure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What `companion run` needs to know. Empty addresses: no such device. `profile`: the calibrated table."""
+
+    game: str = "moguli"
+    camera: str = ""
+    buttons: str = ""
+    lights: str = ""
+    profile: str = ""
+    language: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 8000
+
+
+def load_config(file: Path) -> Config:
+    """The configuration in a file; raises ConfigError that names the file, the key and what to write."""
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"there is no configuration {file}; write one, or leave --config out") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"the configuration {file} cannot be read: {error}") from error
+    known = {f.name for f in fields(Config)}
+    for key, value in data.items():
+        if key not in known:
+            raise ConfigError(f"{file}: {key} is no known key; known are {', '.join(sorted(known))}")
+        kind = int if key == "port" else str
+        if type(value) is not kind:
+            raise ConfigError(
+                f"{file}: {key} must be {'a number' if kind is int else 'a text in quotes'}, not {value!r}"
+            )
+    config = Config(**data)
+    if config.game not in GAMES:
+        raise ConfigError(f"{file}: game = {config.game!r} is not known; known are {', '.join(sorted(GAMES))}")
+    if config.language is not None and config.language not in LANGUAGES:
+        raise ConfigError(f"{file}: language = {config.language!r} is not known; known are {', '.join(LANGUAGES)}")
+    if not 0 <= config.port < 65536:
+        raise ConfigError(f"{file}: port must be between 0 and 65535, not {config.port}")
+    return config

@@ -1,0 +1,135 @@
+"""A real table: opens the devices of a configuration, keeps them alive, and says what is wrong with them."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from devices.camera import open_camera
+from devices.gpio import open_buttons, open_lights
+
+from calibration.profile import CalibrationError, TableProfile, load_board, load_profile
+from companion.bulletin import Bulletin, Device
+from companion.config import Config
+from companion.evidence import Author
+from companion.eyes import RETRY_S, Eyes, EyesThread
+from companion.games.contract import Message
+from companion.registry import game
+from companion.service import Service
+from devices.contract import DeviceError, Press, Source
+from vision.contract import VisionError
+
+_log = logging.getLogger(__name__)
+
+
+class Table:
+    """The devices around one service; `start` never fails: what does not work is reported and tried again."""
+
+    def __init__(self, config: Config, service: Service, bulletin: Bulletin) -> None:
+        self._config, self._service, self._bulletin = config, service, bulletin
+        self._eyes: EyesThread | None = None
+        self._buttons: ButtonsThread | None = None
+
+    def start(self) -> None:
+        """Opens what the configuration names."""
+        config = self._config
+        if config.lights:
+            self._open_lights(config.lights)
+        if config.buttons:
+            self._buttons = ButtonsThread(self._service, config.buttons, open_buttons)
+            self._buttons.start()
+        if config.camera:
+            profile = self._profile()
+            try:
+                eyes = Eyes(profile, game(config.game).load_reader(), self._service, bulletin=self._bulletin)
+            except VisionError as error:
+                self._service.report(None, "profile", Message("companion.profile_unusable", (("error", str(error)),)))
+                return
+            self._service.watch(eyes)
+            self._eyes = EyesThread(eyes, self._service, config.camera, open_camera)
+            self._eyes.start()
+
+    def stop(self) -> None:
+        """Closes everything."""
+        for thread in (self._eyes, self._buttons):
+            if thread is not None:
+                thread.stop()
+
+    def _profile(self) -> TableProfile:
+        """The saved profile; the shipped board spec when there is none or it cannot be used (which is said)."""
+        config = self._config
+        if config.profile:
+            try:
+                return load_profile(Path(config.profile))
+            except CalibrationError as error:
+                self._service.report(None, "profile", Message("companion.profile_unusable", (("error", str(error)),)))
+        return TableProfile(load_board(config.game), camera=config.camera)
+
+    def _open_lights(self, url: str) -> None:
+        try:
+            self._service.light(open_lights(url))
+            self._service.report(Device("lights", url, True, Message("companion.lights_work")), "lights", None)
+        except DeviceError as error:
+            words = Message("companion.lights_missing", (("url", url), ("error", str(error))))
+            self._service.report(Device("lights", url, False, words), "lights", words)
+
+
+class ButtonsThread:
+    """Turns presses into commands: `done1` ends the first player's turn, `takeback` and `referee` are what they say."""
+
+    def __init__(self, service: Service, url: str, opener: Callable[[str], Source[Press]]) -> None:
+        self._service, self._url, self._opener = service, url, opener
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="buttons", daemon=True)
+
+    def start(self) -> None:
+        """Begins to listen."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends; returns when the buttons are released."""
+        self._stop.set()
+        self._thread.join(10.0)
+
+    def _run(self) -> None:
+        tries = 0
+        while not self._stop.is_set():
+            try:
+                buttons = self._opener(self._url)
+            except DeviceError as error:
+                self._lost(error)
+            else:
+                self._service.report(
+                    Device("buttons", self._url, True, Message("companion.buttons_work")), "buttons", None
+                )
+                self._service.has_buttons(True)
+                tries = 0
+                try:
+                    while not self._stop.is_set():
+                        pressed = buttons.read(0.5)
+                        if pressed is not None:
+                            press(self._service, pressed.button)
+                except DeviceError as error:
+                    self._lost(error)
+                finally:
+                    buttons.close()
+                    self._service.has_buttons(False)
+            self._stop.wait(RETRY_S[min(tries, len(RETRY_S) - 1)])
+            tries += 1
+
+    def _lost(self, error: DeviceError) -> None:
+        words = Message("companion.buttons_missing", (("url", self._url), ("error", str(error))))
+        self._service.report(Device("buttons", self._url, False, words), "buttons", words)
+
+
+def press(service: Service, button: str) -> None:
+    """What a pressed button means."""
+    if button.startswith("done"):
+        player = int(button[4:]) - 1 if button[4:].isdigit() else None
+        service.submit("done", {}, Author("button", button, player))
+    elif button in ("takeback", "referee"):
+        service.submit(button, {}, Author("button", button))
+    else:
+        _log.warning("the button %s has no meaning", button)
