@@ -125,6 +125,10 @@ def _places(data: Mapping[str, Any]) -> dict[str, Point]:
     if "places_mm" in data:
         return {k: (float(x), float(y)) for k, (x, y) in data["places_mm"].items()}
     grid = data.get("grid", {})
+    if "diamond" in grid:
+        reach, pitch = int(grid["diamond"]), float(grid["pitch_mm"])
+        steps = range(-reach, reach + 1)
+        return {f"{u},{v}": (u * pitch, v * pitch) for u in steps for v in steps if abs(u) + abs(v) <= reach}
     if "columns" not in grid:
         return {}
     pitch = float(grid["pitch_mm"])

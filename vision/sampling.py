@@ -58,7 +58,7 @@ class Stencil:
         x, y = self.pixels(camera, poses, height_mm)
         found = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         inside = (x >= 0) & (y >= 0) & (x <= picture.shape[1] - 1) & (y <= picture.shape[0] - 1)
-        return np.asarray(found, dtype=np.uint8), inside
+        return np.asarray(found, dtype=np.uint8), np.asarray(inside)
 
 
 def logs(colours: Image) -> Floats:

@@ -31,7 +31,7 @@ class Kind(Protocol):
 
 
 def main(folder: str | Path, json_path: str | Path | None = None) -> int:
-    """Runs the census on `folder` and everything below it, prints a table, writes the JSON report; 0 when it measured."""
+    """Runs the census on `folder` and everything below it, prints a table, writes JSON; 0 when it measured."""
     root = Path(folder)
     if not root.is_dir():
         print(f"no such folder: {root}; give a folder of pictures with their truth files", file=sys.stderr)

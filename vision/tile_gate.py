@@ -1,0 +1,138 @@
+"""Where something foreign (a hand, a sleeve) lies over the tiles: what neither bare tile nor print can look like.
+
+Every board of tiles has one bare colour, lit smoothly. Small blocks of samples that leave it, and are no print, pawn
+or door, are foreign; where many hang together a hand is over the board, and every tile it touches is hidden.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.geometry import Array
+from vision.sampling import Bools, Floats
+from vision.tile_layout import ARM_OF_PATH, COUNT, GRID
+
+BLOCKS = COUNT // 2
+"""Blocks of 2 x 2 samples along a tile's side; the last row and column of samples lie on the edge and are dropped."""
+
+CHROMA_LIMIT, LIGHT_LIMIT = 5.0, 6.0
+"""Deviations, in spreads of this picture's bare tiles, from which a block is foreign."""
+
+LEAST_SPREAD = np.array([0.018, 0.020, 0.07], dtype=np.float32)
+FEW, MANY = 6, 14
+"""Foreign blocks on one tile that hide it alone; and together, on it and beside it, that make a hand."""
+
+_X, _Y = GRID.points_mm.T
+_NEAR_EDGE = (np.abs(_X) > 27.0) | (np.abs(_Y) > 27.0)
+_ON_ARM = np.stack(
+    [
+        (np.abs(_X) < 6.5) & (_Y > 0),
+        (np.abs(_Y) < 6.5) & (_X > 0),
+        (np.abs(_X) < 6.5) & (_Y < 0),
+        (np.abs(_Y) < 6.5) & (_X < 0),
+    ]
+)
+PRINTED = np.stack([_ON_ARM[arms].any(axis=0) for arms in ARM_OF_PATH]) | _NEAR_EDGE
+"""Samples that may carry a line, for each of the six paths: (6, 841); the rim counts as such."""
+
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BareTiles:
+    """The bare tile's opponent log colour over the board: `fit` (6, 3) coefficients over (1, x, y, x^2, xy, y^2) in
+    units of 150 mm about `centre`; what differs from it at each block of every tile alike (the doors' shadows), `usual`
+    (14, 14, 3); and the spread about both, `spread` (14, 14, 3)."""
+
+    fit: Array
+    centre: Array
+    usual: Floats
+    spread: Floats
+
+
+def pooled(tiles: Floats, bare: Bools) -> tuple[Floats, Bools]:
+    """Opponent log colours (T, 14, 14, 3) of blocks of bare samples, and whether a block has enough of them."""
+    kept = bare.reshape(-1, COUNT, COUNT)[:, :-1, :-1].reshape(-1, BLOCKS, 2, BLOCKS, 2)
+    colours = tiles.reshape(-1, COUNT, COUNT, 3)[:, :-1, :-1].reshape(-1, BLOCKS, 2, BLOCKS, 2, 3)
+    count = kept.sum(axis=(2, 4))
+    mean = np.sum(colours * kept[..., None], axis=(2, 4)) / np.maximum(count, 1)[..., None]
+    blue, green, red = mean[..., 0], mean[..., 1], mean[..., 2]
+    return np.stack([red - green, blue - green, green], axis=-1), count >= 2
+
+
+def learn_bare(blocks: Floats, whole: Bools, poses: Array) -> BareTiles:
+    """The bare tile's colour from blocks (T, 14, 14, 3) of all tiles; a hand over some of them does no harm."""
+    flat, ok = blocks.reshape(len(blocks), -1, 3), whole.reshape(len(blocks), -1)
+    middle = np.array(
+        [np.median(f[o], axis=0) if o.any() else np.full(3, np.nan) for f, o in zip(flat, ok, strict=True)]
+    )
+    good = np.isfinite(middle).all(axis=1)
+    centre = poses[:, :2].mean(axis=0)
+    terms = _terms(poses, centre)
+    fit = np.zeros((6, 3))
+    for channel in range(3):
+        used = 6 if channel == 2 else 3
+        weight = good.astype(float)
+        target = np.where(good, middle[:, channel], 0.0)
+        for _ in range(6):
+            gram = terms[:, :used].T @ (terms[:, :used] * weight[:, None]) + 1e-6 * np.eye(used)
+            fit[:used, channel] = np.linalg.solve(gram, terms[:, :used].T @ (target * weight))
+            off = np.abs(target - terms @ fit[:, channel])
+            scale = 1.5 * (1.4826 * float(np.median(off[good])) + 0.01) if good.any() else 1.0
+            weight = good / np.maximum(1.0, off / scale) ** 2
+    rest = blocks - (terms @ fit).astype(np.float32)[:, None, None]
+    inside = rest[whole]
+    spread = 1.4826 * np.median(np.abs(inside), axis=0) if len(inside) else np.ones(3)
+    spread = np.maximum(spread, LEAST_SPREAD).astype(np.float32)
+    count = np.maximum(whole.sum(axis=0), 1)[..., None]
+    usual = np.zeros(blocks.shape[1:], dtype=np.float32)
+    for reach in (6.0, 3.0):
+        held = usual + np.clip(rest - usual, -reach * spread, reach * spread)
+        usual = np.sum(held * whole[..., None], axis=0) / count
+    around = np.sqrt(np.sum((held - usual) ** 2 * whole[..., None], axis=0) / count)
+    return BareTiles(fit, centre, usual, np.maximum(spread, around))
+
+
+def _terms(poses: Array, centre: Array) -> Array:
+    x, y = ((poses[:, :2] - centre) / 150.0).T
+    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
+
+
+def foreign_blocks(
+    blocks: Floats, whole: Bools, poses: Array, bare: BareTiles, strictness: float = 1.0
+) -> tuple[Bools, Bools]:
+    """Which blocks (T, 14, 14) have a colour of their own (or are too bright), and which are only too dark."""
+    fit = (_terms(poses, bare.centre) @ bare.fit).astype(np.float32)
+    rest = (blocks - fit[:, None, None] - bare.usual) * (np.float32(strictness) / bare.spread)
+    coloured = (rest[..., 0] ** 2 + rest[..., 1] ** 2 > CHROMA_LIMIT**2) | (rest[..., 2] > LIGHT_LIMIT)
+    return coloured & whole, (rest[..., 2] < -LIGHT_LIMIT) & whole & ~coloured
+
+
+def hidden_tiles(coloured: Bools, dark: Bools, grid: tuple[int, int], row_column: Indices) -> tuple[Bools, Bools]:
+    """Which tiles (T) lie behind something, and which lie behind something or in a deep shadow, from their foreign
+    blocks; `row_column` (T, 2) places each tile in the `grid`, row 0 nearest to the first player."""
+    board = np.zeros((grid[0] * BLOCKS, grid[1] * BLOCKS), dtype=np.uint8)
+    for (row, column), one, other in zip(row_column, coloured, dark, strict=True):
+        # Blocks run from north to south, rows of the board from south to north.
+        top = (grid[0] - 1 - row) * BLOCKS
+        board[top : top + BLOCKS, column * BLOCKS : (column + 1) * BLOCKS] = one + 2 * other
+    closed = cv2.morphologyEx((board > 0).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    count, labels = cv2.connectedComponents(closed, connectivity=8)
+    strong = np.bincount(labels[board == 1], minlength=count)
+    whole = strong + np.bincount(labels[board == 2], minlength=count)
+    hand = (whole >= MANY) & (strong >= MANY // 2)
+    shade = whole >= MANY
+    hand[0] = shade[0] = False
+    in_hand, in_shade = hand[labels] & (board > 0), shade[labels] & (board > 0)
+    behind, shaded = np.zeros(len(coloured), dtype=bool), np.zeros(len(coloured), dtype=bool)
+    for i, (row, column) in enumerate(row_column):
+        top = (grid[0] - 1 - row) * BLOCKS
+        part = slice(top, top + BLOCKS), slice(column * BLOCKS, (column + 1) * BLOCKS)
+        behind[i] = in_hand[part].any() or coloured[i].sum() >= FEW
+        shaded[i] = behind[i] or in_shade[part].any()
+    return behind, shaded

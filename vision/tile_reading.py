@@ -1,0 +1,253 @@
+"""From pixels to evidence: what some or all tiles of one picture show, learning the board's look where it is new."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.geometry import Array, Camera
+from calibration.palette import Lab
+from devices.contract import Image
+from vision.reading import SURE_LEAD
+from vision.sampling import Bools, Floats, logs
+from vision.tile_arms import Arms, learn_arms, path_log_likelihoods, score_arms
+from vision.tile_gate import (
+    PRINTED,
+    BareTiles,
+    Indices,
+    foreign_blocks,
+    hidden_tiles,
+    learn_bare,
+    pooled,
+)
+from vision.tile_ink import STRIPS, FirstLook, Ink, first_look, half_strips, learn_ink
+from vision.tile_layout import GRID, PATHS, behind_doors, behind_pawns, leans
+from vision.tile_pawns import Pawn, PawnColours, PawnLook, learn_colours, look_at_pawns, opponent, pawn_log_likelihoods
+from vision.tile_triangle import (
+    Triangle,
+    inner_corners,
+    learn_triangle,
+    printed_corner,
+    score_corners,
+    triangle_log_likelihoods,
+)
+
+SLIP = 1e-4
+"""Share of scores that follow no model: caps what one cue can be worth."""
+
+GLOW_MM = 6.0
+"""So far about a pawn its shadow and its light on the tile are no sign of anything foreign."""
+
+FAR_MM, FAR_RAD = 5.0, np.radians(7.0)
+"""A tile lying further off than this is not read but asked to be straightened."""
+
+NO_LIGHT = np.zeros(3, dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """The board as the reader needs it: tile centres (T, 3: mm, mm, 0), sizes, row and column of each tile (T, 2), the
+    grid's rows and columns, and the palette."""
+
+    centres: Array
+    sizes_mm: Mapping[str, float]
+    row_column: Indices
+    grid: tuple[int, int]
+    palette: Mapping[str, Lab]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """What the reader knows of this table's art and light."""
+
+    ink: Ink
+    arms: Arms
+    triangle: Triangle
+    colours: PawnColours
+    bare: BareTiles
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What the tiles `which` show. All arrays run along them: poses (T, 3), log-likelihoods of paths (T, 6), triangles
+    (T, 2) and pawns (T, 3), foreign blocks coloured and dark (T, 14, 14), colours above the doors, whether something
+    lies over the tile (`behind`), whether it lies too far off, and the share of it inside the picture."""
+
+    which: Indices
+    poses: Array
+    paths: Array
+    triangles: Array
+    pawns: Array
+    coloured: Bools
+    dark: Bools
+    pawn_look: PawnLook
+    behind: Bools
+    askew: Bools
+    inside: Array
+
+    @property
+    def path_leads(self) -> Array:
+        """By how much each tile's best path leads its second."""
+        return lead(self.paths)
+
+
+def lead(log_likelihoods: Array) -> Array:
+    """Best minus second best along the last axis."""
+    top = np.partition(log_likelihoods, -2, axis=-1)
+    return np.asarray(top[..., -1] - top[..., -2])
+
+
+def study(
+    picture: Image, camera: Camera, board: Layout, known: tuple[Pawn | None, Pawn | None]
+) -> tuple[Learned, Evidence] | None:
+    """Learns the board's look from the picture and reads every tile; None when it shows no tiles.
+
+    `known`: the players' pawns, where they are known from before.
+    """
+    everyone = np.arange(len(board.centres))
+    height = board.sizes_mm["tile_height"]
+    colours, inside = STRIPS.colours(picture, camera, board.centres, height)
+    halves = half_strips(logs(colours))
+    ink = learn_ink(halves)
+    if ink is None:
+        return None
+    first = first_look(halves, ink, _open(inside))
+    look = look_at_pawns(picture, camera, board.centres + first.offsets, board.sizes_mm, NO_LIGHT)
+    white, rows = _white(colours), board.centres[:, 1].round(3)
+    pawn_colours = learn_colours(look, np.ones(len(everyone), dtype=bool), board.palette, white, rows, known)
+    pawns = pawn_log_likelihoods(look, pawn_colours)
+    standing = pawns.argmax(axis=1) > 0
+    first = _without_pawns(first, halves, ink, inside, camera, board, everyone, standing)
+    view = _view(picture, camera, board, everyone, first, standing, NO_LIGHT)
+    arms = learn_arms(view.tiles @ ink.weights, view.seen, first.arms)
+    scores, share = score_arms(view.tiles @ ink.weights, view.seen, arms)
+    paths = path_log_likelihoods(scores, share, arms.sigma, SLIP)
+    names = [PATHS[i] for i in paths.argmax(axis=1)]
+    triangle = learn_triangle(view.tiles, view.seen, names, lead(paths) > 5.0)
+    triangles = triangle_log_likelihoods(*score_corners(view.tiles, view.seen, triangle), names, triangle.sigma, SLIP)
+    blocks, whole = pooled(view.tiles, _bare(view.apart, paths, triangles, triangle))
+    bare = learn_bare(blocks, whole, view.poses)
+    coloured, dark = foreign_blocks(blocks, whole, view.poses, bare)
+    behind = covered(coloured, dark, paths, board)
+    if behind.any():
+        # With a hand about: what it covers teaches nothing, and its faint edges count.
+        bare = learn_bare(blocks, whole & ~behind[:, None, None], view.poses)
+        coloured, dark = foreign_blocks(blocks, whole, view.poses, bare, strictness=1.4)
+        behind = covered(coloured, dark, paths, board)
+        pawn_colours = learn_colours(look, ~behind, board.palette, white, rows, known)
+        pawns = pawn_log_likelihoods(look, pawn_colours)
+    evidence = Evidence(
+        everyone, view.poses, paths, triangles, pawns, coloured, dark, look, behind, _far(first), view.inside
+    )
+    return Learned(ink, arms, triangle, pawn_colours, bare), evidence
+
+
+def look_again(
+    picture: Image, camera: Camera, board: Layout, which: Indices, learned: Learned, light: Floats, hand: bool
+) -> Evidence:
+    """Reads the tiles `which` with what is already learned; `light` (3) is how much brighter (log, BGR) the picture is
+    now, `hand` whether something is known to lie over the board. `behind` stays empty: it needs all tiles."""
+    height = board.sizes_mm["tile_height"]
+    colours, inside = STRIPS.colours(picture, camera, board.centres[which], height)
+    halves = half_strips(logs(colours))
+    first = first_look(halves, learned.ink, _open(inside))
+    look = look_at_pawns(picture, camera, board.centres[which] + first.offsets, board.sizes_mm, light)
+    pawns = pawn_log_likelihoods(look, learned.colours)
+    standing = pawns.argmax(axis=1) > 0
+    first = _without_pawns(first, halves, learned.ink, inside, camera, board, which, standing)
+    view = _view(picture, camera, board, which, first, standing, light)
+    scores, share = score_arms(view.tiles @ learned.ink.weights, view.seen, learned.arms)
+    paths = path_log_likelihoods(scores, share, learned.arms.sigma, SLIP)
+    names = [PATHS[i] for i in paths.argmax(axis=1)]
+    corners = score_corners(view.tiles, view.seen, learned.triangle)
+    triangles = triangle_log_likelihoods(*corners, names, learned.triangle.sigma, SLIP)
+    blocks, whole = pooled(view.tiles, _bare(view.apart, paths, triangles, learned.triangle))
+    coloured, dark = foreign_blocks(blocks, whole, view.poses, learned.bare, 1.4 if hand else 1.0)
+    nothing = np.zeros(len(which), dtype=bool)
+    return Evidence(which, view.poses, paths, triangles, pawns, coloured, dark, look, nothing, _far(first), view.inside)
+
+
+def covered(coloured: Bools, dark: Bools, paths: Array, board: Layout) -> Bools:
+    """Which of all tiles lie behind something; a shadow through which the print is plain is nothing."""
+    behind, shaded = hidden_tiles(coloured, dark, board.grid, board.row_column)
+    return np.asarray(behind | (shaded & (lead(paths) < SURE_LEAD)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _View:
+    poses: Array
+    tiles: Floats
+    seen: Bools
+    apart: Bools
+    inside: Array
+
+
+def _view(
+    picture: Image,
+    camera: Camera,
+    board: Layout,
+    which: Indices,
+    first: FirstLook,
+    standing: Bools,
+    light: Floats,
+) -> _View:
+    """Samples of the tiles where they really lie, which of them are seen, and which are well away from pawns."""
+    poses = board.centres[which] + first.offsets
+    colours, inside = GRID.colours(picture, camera, poses, board.sizes_mm["tile_height"])
+    lean = leans(camera, poses, board.sizes_mm["tile_height"])
+    seen = inside & ~behind_doors(lean, board.sizes_mm, GRID)
+    apart = seen.copy()
+    if standing.any():
+        seen[standing] &= ~behind_pawns(lean[standing], board.sizes_mm, GRID)
+        apart[standing] &= ~behind_pawns(lean[standing], board.sizes_mm, GRID, GLOW_MM)
+    return _View(poses, logs(colours) - light, seen, apart, np.asarray(inside.mean(axis=1)))
+
+
+def _without_pawns(
+    first: FirstLook,
+    halves: Floats,
+    ink: Ink,
+    inside: Bools,
+    camera: Camera,
+    board: Layout,
+    which: Indices,
+    standing: Bools,
+) -> FirstLook:
+    """The first look once more, with the arms that pawns hide left out."""
+    if not standing.any():
+        return first
+    open_halves = _open(inside)
+    lean = leans(camera, board.centres[which][standing], board.sizes_mm["tile_height"])
+    over = behind_pawns(lean, board.sizes_mm, STRIPS)
+    open_halves[standing] &= over.reshape(len(over), 4, 2, -1).mean(axis=-1) < 0.1
+    return first_look(halves, ink, open_halves)
+
+
+def _open(inside: Bools) -> Bools:
+    return np.asarray(inside.reshape(len(inside), 4, 2, -1).all(axis=-1))
+
+
+def _far(first: FirstLook) -> Bools:
+    off = first.offsets
+    return np.asarray((np.hypot(off[:, 0], off[:, 1]) > FAR_MM) | (np.abs(off[:, 2]) > FAR_RAD))
+
+
+def _bare(apart: Bools, paths: Array, triangles: Array, triangle: Triangle) -> Bools:
+    """Samples (T, 841) on which nothing is printed, if the tiles are what they seem."""
+    best = paths.argmax(axis=1)
+    bare = apart & ~PRINTED[best]
+    printed = printed_corner(triangle)
+    inner = inner_corners([PATHS[i] for i in best])
+    for i in np.flatnonzero(triangles[:, 1] > triangles[:, 0]):
+        bare[i] &= ~(printed[inner[i]] if inner[i] >= 0 else printed.any(axis=0))
+    return np.asarray(bare)
+
+
+def _white(colours: Image) -> Array:
+    """Opponent log colour of the brightest things on the board: print, or pawns, near enough to white in this light."""
+    flat = colours.reshape(-1, 3)
+    bright = flat[flat[:, 1] >= np.percentile(flat[::7, 1], 97)]
+    middle = np.median(bright, axis=0).astype(np.uint8).reshape(1, 1, 3)
+    return np.asarray(opponent(logs(middle))[0, 0], dtype=np.float64)
