@@ -53,7 +53,7 @@ def explain(before: State, seen: Look) -> Explanation[State, Turn]:
     One that leaves no mark counts as unseen. When none fits, the refusals say which fact differs from the engine,
     with both values and the turn that set it last, or why a cube may not stand where it stands.
     """
-    best: dict[State, Story[State, Turn]] = {}
+    best: list[Story[State, Turn]] = []
     changed = differences(before, seen)
     for turn in (*listed(before), *_walks(before, changed)):
         after = apply(before, turn)
@@ -61,13 +61,21 @@ def explain(before: State, seen: Look) -> Explanation[State, Turn]:
             continue
         unseen = 0 if changed else 1
         story = Story(turn, after, _player(before, turn.who), unseen)
-        known = best.get(after)
-        if known is None or (unseen, turn_text(turn)) < (known.unseen, turn_text(known.turn)):
-            best[after] = story
+        _keep_better(best, story)
     if best:
-        stories = sorted(best.values(), key=lambda s: (s.unseen, turn_text(s.turn)))
+        stories = sorted(best, key=lambda s: (s.unseen, turn_text(s.turn)))
         return Explanation(stories=tuple(stories))
     return Explanation(refusals=tuple(_refusals(before, seen, changed)))
+
+
+def _keep_better(best: list[Story[State, Turn]], story: Story[State, Turn]) -> None:
+    """Adds a story, or puts it in the place of a worse one that leads to the same state."""
+    for place, known in enumerate(best):
+        if known.after == story.after:
+            if (story.unseen, turn_text(story.turn)) < (known.unseen, turn_text(known.turn)):
+                best[place] = story
+            return
+    best.append(story)
 
 
 def _player(state: State, who: str) -> int:

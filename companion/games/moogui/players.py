@@ -1,0 +1,109 @@
+"""Simulated players and throws: how figures fall, who moves whom, and what a sensible player decides.
+
+`choose` answers every input that a match waits for, readings included; all chance comes from the generator.
+"""
+
+from __future__ import annotations
+
+import random as randoms
+
+from companion.games.moogui.look import is_throw, listed
+from companion.games.moogui.scoring import leaders
+from companion.games.moogui.state import (
+    IMMUNE,
+    OUT,
+    UNSURE,
+    EndTurn,
+    OrderThrow,
+    Readings,
+    Shield,
+    Sign,
+    State,
+    Throw,
+    ThrowSentinel,
+    TieThrow,
+    Turn,
+)
+
+P_OUT, P_IMMUNE, P_UNSURE = 0.12, 0.08, 0.03
+"""How a thrown figure ends that shows no face."""
+P_MOVED = 0.15
+"""A figure already lying is moved by a throw."""
+_FARTHEST_MM = 420.0
+_UNCERTAINTY_MM = 8.0
+
+
+def choose_any(state: State, random: randoms.Random) -> Turn:
+    """Any legal input with equal chance, throws with what they may move; IndexError when the match is over."""
+    return _chance(state, random.choice(listed(state)), random)
+
+
+def choose(state: State, random: randoms.Random) -> Turn:
+    """A sensible input: throws when due, adds a Sentinel when behind, throws a shield again when somebody leads."""
+    turns = listed(state)
+    game = state.game
+    if game is None or state.phase in ("order", "tiebreak", "split") or state.unsure:
+        kept = [turn for turn in turns if not isinstance(turn, Sign)]
+        return _chance(state, kept[0] if state.phase == "split" else random.choice(kept), random)
+    ahead = leaders(state.rule, game)
+    if state.phase == "shields":
+        again = [turn for turn in turns if isinstance(turn, Shield) and turn.again]
+        return _chance(state, random.choice(again) if again and ahead else Shield(_first(turns), again=False), random)
+    sentinels = [turn for turn in turns if isinstance(turn, ThrowSentinel)]
+    if sentinels and game.current not in ahead:
+        return _chance(state, random.choice(sentinels), random)
+    rest = [
+        turn for turn in turns if isinstance(turn, EndTurn) or (isinstance(turn, Throw) and turn.player == game.current)
+    ]
+    allies = [turn for turn in turns if isinstance(turn, Sign) and turn.player == game.current]
+    if allies and game.current not in ahead and random.random() < 0.5:
+        return random.choice(allies)
+    return _chance(state, random.choice(rest or turns), random)
+
+
+def _first(turns: list[Turn]) -> int:
+    return next(turn.player for turn in turns if isinstance(turn, Shield))
+
+
+def _chance(state: State, turn: Turn, random: randoms.Random) -> Turn:
+    """The same input with how the figures really fall."""
+    if isinstance(turn, OrderThrow):
+        return OrderThrow(tuple((who, _distance(random)) for who, _ in turn.distances), _UNCERTAINTY_MM)
+    if not is_throw(turn) or not isinstance(turn, Throw | ThrowSentinel | TieThrow | Shield):
+        return turn
+    readings = _fallen(state, turn, random)
+    match turn:
+        case Throw(player, piece):
+            return Throw(player, piece, readings)
+        case ThrowSentinel(player, thrower, piece):
+            return ThrowSentinel(player, thrower, piece, readings)
+        case TieThrow(player):
+            return TieThrow(player, readings)
+    return Shield(turn.player, True, readings)
+
+
+def _fallen(state: State, turn: Throw | ThrowSentinel | TieThrow | Shield, random: randoms.Random) -> Readings:
+    game = state.game
+    assert game is not None, "throws belong to a game"
+    thrown = turn.figure if isinstance(turn, Throw | ThrowSentinel) else game.character(turn.player)
+    return tuple(
+        (piece, _fall(state, piece, random) if piece == thrown or random.random() < P_MOVED else reading)
+        for piece, reading in turn.readings
+    )
+
+
+def _fall(state: State, piece: str, random: randoms.Random) -> str:
+    chance = random.random()
+    for limit, reading in ((P_OUT, OUT), (P_OUT + P_IMMUNE, IMMUNE), (P_OUT + P_IMMUNE + P_UNSURE, UNSURE)):
+        if chance < limit:
+            return reading
+    model = state.rule.model(piece)
+    return str(random.randint(1, len(model.powers) if model else 6))
+
+
+def _distance(random: randoms.Random) -> float | None:
+    return None if random.random() < P_OUT else round(random.uniform(0.0, _FARTHEST_MM), 1)
+
+
+PLAYERS = {"random": choose_any, "sensible": choose}
+"""The players by name."""
