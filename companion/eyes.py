@@ -73,12 +73,18 @@ class Eyes:
         self._reading: Reading | None = None
         self._bad_since_s: float | None = None
         self._open = False
+        self._rested = False
         self.readings = 0
 
     @property
     def working(self) -> bool:
         """True while pictures come and the board is in them."""
         return self._open and self._bad_since_s is None and self._reading is not None
+
+    @property
+    def current(self) -> bool:
+        """True while the table is at rest and the last reading shows it."""
+        return self.working and self._rested
 
     @property
     def latest_s(self) -> float:
@@ -119,6 +125,7 @@ class Eyes:
         seen = None
         if stillness.fresh or (stillness.state == "still" and not 0.0 <= since_s < again_s):
             seen = self._read(frame)
+        self._rested = stillness.state == "still" and (seen is not None or self._rested)
         if self._bulletin is not None and (seen is not None or frame.time_s - self._shown_s >= PICTURE_S):
             self._show(frame)
         return seen

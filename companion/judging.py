@@ -8,7 +8,7 @@ from companion.draft import Draft, choice, fact_words, place_of, refusal_json, r
 from companion.evidence import Seen
 from companion.games.contract import Look, Message, Story
 from companion.match import Match, as_json
-from companion.referee import ACCEPT, BEYOND, LOOKS, Position, Tale, Verdict, judge
+from companion.referee import ACCEPT, BEYOND, LOOKS, Position, Tale, Verdict, judge, may_go_on
 from companion.sight import CHANGE, Sight, likely_looks, sight_of
 from vision.reading import SURE_LEAD, Reading
 
@@ -63,7 +63,7 @@ def settle(draft: Draft, verdict: Verdict, sight: Sight, at_s: float, presses: i
     elif verdict.kind == "illegal":
         need_s = HIDDEN_S if verdict.hidden else ILLEGAL_S
         if by_hand or _confirmed(draft, _key(draft.match, tale), at_s, need_s):
-            call_illegal(draft, tale)
+            _call_illegal(draft, tale, presses)
     elif verdict.kind == "unfinished" and not _confirmed(draft, "unfinished", at_s, HIDDEN_S):
         if draft.match.judgement is None or draft.match.judgement.kind != "unfinished":
             since = draft.match.doubt
@@ -100,7 +100,7 @@ def _unchanged(draft: Draft, presses: int) -> None:
         finish(draft, presses)
         return
     old = draft.match.judgement
-    if old is not None and old.kind in ("illegal", "question", "unfinished", "waiting"):
+    if old is not None and old.kind in ("illegal", "open", "question", "unfinished", "waiting"):
         draft.judged("checked", Message("table.as_agreed"))
     elif draft.match.doubt is not None:
         draft.add("undoubted")
@@ -161,14 +161,21 @@ def tell_turns(
             draft.judged("provisional", words, warnings)
 
 
-def call_illegal(draft: Draft, tale: Tale) -> None:
-    """Adds the judgement that the table shows something illegal, with the rule and the places."""
+def _call_illegal(draft: Draft, tale: Tale, presses: int) -> None:
+    """Adds the judgement that the table shows something illegal, or a turn that is not finished yet."""
+    match = draft.match
+    told = match.judgement is not None and match.judgement.kind in ("illegal", "open")
+    facts = _difference(match, tale.look)
+    if told and not presses and match.table == {**match.rules.look(match.now), **facts}:
+        return
     words, details = refusal_words(tale.refusals)
+    kind = "illegal"
+    if not presses and may_go_on(match.rules, match.agreed, tale.look):
+        kind, words, details = "open", Message("table.not_finished"), (words, *details)
     places = tale.refusals[0].places if tale.refusals else ()
-    facts = _difference(draft.match, tale.look)
-    if draft.match.pressed:
+    if match.pressed:
         draft.add("unpressed")
-    draft.judged("illegal", words, details, places or sorted({place_of(k) for k in facts}), facts)
+    draft.judged(kind, words, details, places or sorted({place_of(k) for k in facts}), facts)
 
 
 def _ask(draft: Draft, verdict: Verdict, sight: Sight) -> None:

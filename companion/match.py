@@ -43,7 +43,8 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """The newest verdict in words: `kind` "accepted", "provisional", "withdrawn", "takeback", "corrected", "illegal",
-    "question", "unfinished", "waiting" or "checked"; `places` to mark."""
+    "open" (illegal as it stands, but the turn may go on), "question", "unfinished", "waiting" or
+    "checked"; `places` to mark."""
 
     kind: str
     words: Message

@@ -109,7 +109,8 @@ def _accept_start(draft: Draft, args: Mapping[str, Json], author: Author) -> Rep
 
 
 def _done(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
-    """Ends the turn. With a camera (`at_s` = frame time of its newest picture) a later reading is waited for."""
+    """Ends the turn. With `at_s` (frame time of the newest picture, of which nothing is known yet) a later reading is
+    waited for; without it the turn ends as the match knows it."""
     match = draft.match
     if match.phase == "start_check":
         return _accept_start(draft, args, author)
@@ -123,7 +124,7 @@ def _done(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
         return Reply(True, match.question.words)
     player = _number(author)
     if match.manual or "at_s" not in args:
-        if match.judgement is not None and match.judgement.kind == "illegal":
+        if match.judgement is not None and match.judgement.kind in ("illegal", "open"):
             return Reply(False, match.judgement.words)
         draft.add("pressed", player=player, at_s=0.0)
         before = draft.match.turns
@@ -147,7 +148,7 @@ def _number(author: Author) -> int:
 
 def _takeback(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     match = draft.match
-    illegal = match.judgement is not None and match.judgement.kind == "illegal"
+    illegal = match.judgement is not None and match.judgement.kind in ("illegal", "open")
     if match.provisional is not None:
         draft.add("withdrawn", lag=True)
     elif illegal and match.manual:

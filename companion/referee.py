@@ -8,9 +8,10 @@ illegal one. Pure: no clock, no memory, no game.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, Literal
 
 from companion.games.contract import Look, Message, Refusal, Rules, Story
@@ -19,8 +20,8 @@ from companion.sight import CHANGE, Sight, likely_looks
 ACCEPT = 5.0
 """Lead (nats of log odds, 150 to 1) that the best story needs over every other one."""
 
-ILLEGAL = 8.0
-"""Prior cost of an illegal story: one turn in about thirty is illegal, and there are far more illegal looks."""
+ILLEGAL = 3.0
+"""Prior cost of an illegal story: about one turn in twenty is illegal; each changed fact costs CHANGE besides."""
 
 UNSEEN = 6.0
 """Prior cost of each act that left no mark: more than ACCEPT, so that the story of fewest unseen acts is taken."""
@@ -29,20 +30,24 @@ LOOKS = 12
 """How many looks are tried; of them only those within BEYOND nats of the best."""
 BEYOND = 14.0
 
-MISSED_FACTS = 6
-"""Up to how many changed facts two turns are searched when one does not explain them."""
+MISSED_UNITS = 8
+"""Up to how many separate changes two turns are searched when one does not explain them."""
 
-PRIOR = {
-    "unchanged": 0.0,
-    "grow": 0.0,
-    "next": 0.5,
-    "withdraw": 2.0,
-    "takeback": 5.0,
-    "missed": 5.0,
-    "illegal": ILLEGAL,
-}
-UNEXPECTED_NEXT = 10.0
-"""Added to a next player's act while the players end their turns with the done button and nobody pressed it."""
+MOST_TURNS = 5000
+"""Up to how many legal turns are tried to tell an unfinished turn from an illegal one."""
+
+UNEXPECTED = 8.0
+"""Prior cost of a turn more than the players have ended, where they use the done-button."""
+
+FORGOTTEN = 3.0
+"""The same where otherwise an illegal act would have to be believed: one may have forgotten the button."""
+
+IDLE = 3.0
+"""Prior cost of each turn that was ended by button and left nothing to see."""
+
+WITHDRAW, TAKEBACK, MISSED, NEXT = 2.0, 5.0, 5.0, 0.5
+"""Prior costs of a provisional turn put back, an older position laid again, turns of which no reading showed the first
+alone, and the next player's act, where nothing is known of the done-button."""
 
 TaleKind = Literal["unchanged", "grow", "next", "withdraw", "takeback", "missed", "illegal"]
 
@@ -145,16 +150,19 @@ def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: floa
     if provisional is not None and look == base_look:
         legal = True
         changed = sum(look[k] != now[k] for k in look)
-        yield Tale("withdraw", -(cost - CHANGE * changed) - PRIOR["withdraw"], look)
+        yield Tale("withdraw", -(cost - CHANGE * changed) - WITHDRAW, look)
     else:
         grown = rules.explain(position.base, look)
         refusals, warnings = grown.refusals, grown.warnings
         for story in grown.stories:
             legal = True
-            yield Tale("grow", -cost - PRIOR["grow"] - UNSEEN * story.unseen, look, (story,), warnings=warnings)
+            score = -cost - _turns_cost(position, 1, 0.0) - UNSEEN * story.unseen
+            yield Tale("grow", score, look, (story,), warnings=warnings)
     if provisional is not None and rules.outcome(provisional.after) is None:
         following = rules.explain(provisional.after, look)
-        prior = PRIOR["next"] + (UNEXPECTED_NEXT if position.done_expected and position.presses == 0 else 0.0)
+        prior = _turns_cost(position, 2, NEXT)
+        if position.done_expected and position.presses == 0 and not legal:
+            prior = FORGOTTEN
         for story in following.stories:
             legal = legal or not position.done_expected
             stories = (provisional, story)
@@ -162,7 +170,7 @@ def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: floa
             yield Tale("next", score, look, stories, warnings=following.warnings)
         refusals = refusals or following.refusals
     if not legal:
-        yield Tale("illegal", -cost - PRIOR["illegal"], look, refusals=refusals, warnings=warnings)
+        yield Tale("illegal", -cost - ILLEGAL, look, refusals=refusals, warnings=warnings)
 
 
 def _takebacks(rules: Rules[Any, Any], position: Position, sight: Sight) -> Iterator[Tale]:
@@ -173,30 +181,67 @@ def _takebacks(rules: Rules[Any, Any], position: Position, sight: Sight) -> Iter
         cost = sight.cost(look)
         if cost <= BEYOND and look not in seen:
             seen.append(look)
-            yield Tale("takeback", -cost - PRIOR["takeback"], look, number=number)
+            yield Tale("takeback", -cost - TAKEBACK, look, number=number)
+
+
+def may_go_on(rules: Rules[Any, Any], base: Any, look: Look) -> bool:
+    """True when some legal turn makes all the changes of an illegal look and more: the turn may only be unfinished."""
+    before = rules.look(base)
+    changes = {k: v for k, v in look.items() if before[k] != v}.items()
+    return any(changes <= rules.trace(base, turn).items() for turn in islice(rules.legal(base), MOST_TURNS))
 
 
 def _missed(rules: Rules[Any, Any], position: Position, look: Look, cost: float) -> Iterator[Tale]:
     """Two turns of which no reading showed the first alone: every split of the changes into two legal turns."""
-    prior = PRIOR["missed"] + (UNEXPECTED_NEXT if position.done_expected and position.presses < 1 else 0.0)
     for first, second in _two_turns(rules, position.base, look):
-        score = -cost - prior - UNSEEN * (first.unseen + second.unseen)
+        score = -cost - _turns_cost(position, 2, MISSED) - UNSEEN * (first.unseen + second.unseen)
         yield Tale("missed", score, look, (first, second))
     if position.provisional is not None and position.presses > 1:
         for first, second in _two_turns(rules, position.provisional.after, look):
-            score = -cost - prior - UNSEEN * (first.unseen + second.unseen)
+            score = -cost - _turns_cost(position, 3, MISSED) - UNSEEN * (first.unseen + second.unseen)
             yield Tale("missed", score, look, (position.provisional, first, second))
+
+
+def _turns_cost(position: Position, turns: int, without_button: float) -> float:
+    """Prior cost of a story of so many turns, by how often the done-button was pressed. Whoever presses it has acted
+    before; what the next player does is seen apart unless it was very quick."""
+    if not position.done_expected and position.presses == 0:
+        return without_button
+    if turns > max(position.presses, 1):
+        return UNEXPECTED
+    return IDLE * max(0, position.presses - turns)
 
 
 def _two_turns(rules: Rules[Any, Any], state: Any, look: Look) -> Iterable[tuple[Story[Any, Any], Story[Any, Any]]]:
     before = rules.look(state)
-    changed = sorted(k for k in look if look[k] != before[k])
-    if not 2 <= len(changed) <= MISSED_FACTS:
+    units = separate_changes(before, look)
+    if not 2 <= len(units) <= MISSED_UNITS:
         return
-    for size in range(1, len(changed)):
-        for chosen in combinations(changed, size):
-            middle = {**before, **{k: look[k] for k in chosen}}
+    for size in range(1, len(units)):
+        for chosen in combinations(units, size):
+            middle = {**before, **{k: look[k] for unit in chosen for k in unit}}
             for first in rules.explain(state, middle).stories:
                 if rules.outcome(first.after) is None:
                     for second in rules.explain(first.after, look).stories:
                         yield first, second
+
+
+def separate_changes(before: Look, after: Look) -> list[list[str]]:
+    """The changed facts in groups that belong together: where pieces only moved (of a kind as many of each value lie
+    there as before), those of one value are one group; every other fact is one by itself."""
+    by_kind: dict[str, list[str]] = {}
+    for key in sorted(after):
+        if after[key] != before[key]:
+            by_kind.setdefault(key.partition(":")[0], []).append(key)
+    units: list[list[str]] = []
+    for kind, keys in by_kind.items():
+        if Counter(before[k] for k in keys) != Counter(after[k] for k in keys):
+            units += [[k] for k in keys]
+            continue
+        bare = Counter(v for k, v in before.items() if k.startswith(f"{kind}:")).most_common(1)[0][0]
+        moved: dict[str, list[str]] = {}
+        for key in keys:
+            values = {before[key], after[key]} - {bare}
+            moved.setdefault(min(values), []).append(key)
+        units += moved.values() if all(len({before[k], after[k]} - {bare}) == 1 for k in keys) else [keys]
+    return units

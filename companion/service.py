@@ -39,6 +39,10 @@ class Watcher(Protocol):
         """True while pictures come and the board is in them."""
 
     @property
+    def current(self) -> bool:
+        """True while the table is at rest and the last reading shows it."""
+
+    @property
     def latest_s(self) -> float:
         """Frame time of the newest picture."""
 
@@ -246,7 +250,9 @@ class Service:
                     return Reply(False, Message("companion.unknown_game", (("game", str(args.get("game"))[:40]),)))
             args["manual"] = start != "table"
         elif chose.command == "done" and eyes is not None and not self.match.manual:
-            args["at_s"] = eyes.latest_s
+            known = eyes.current and self.match.provisional is not None and self.match.doubt is None
+            if not known:
+                args["at_s"] = eyes.latest_s
         return Chose(chose.command, chose.author, args)
 
     def _tell_watcher(self, evidence: Evidence | None) -> None:
@@ -258,7 +264,13 @@ class Service:
             and (match.doubt is not None or bool(match.pressed) or match.lag is not None or match.recheck)
         )
         self._watcher.want(wanted and not match.paused and not match.manual)
-        calm = match.judgement is None or match.judgement.kind not in ("illegal", "question", "unfinished", "waiting")
+        calm = match.judgement is None or match.judgement.kind not in (
+            "illegal",
+            "open",
+            "question",
+            "unfinished",
+            "waiting",
+        )
         if isinstance(evidence, Seen) and match.phase == "playing" and calm and not wanted and not match.manual:
             self._watcher.agree(evidence.reading.frame_number, match.rules.look(match.now))
 

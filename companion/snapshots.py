@@ -16,6 +16,7 @@ _SIGNALS = {
     "provisional": "provisional",
     "question": "question",
     "illegal": "illegal",
+    "open": "provisional",
     "unfinished": "question",
     "waiting": "question",
     "withdrawn": "accepted",
@@ -123,7 +124,13 @@ def _marks(match: Match) -> Iterable[Mark]:
         yield from _changed(rules.look(match.agreed), rules.look(match.now), "provisional")
     judgement = match.judgement
     if judgement is not None:
-        role = {"illegal": "illegal", "question": "question", "waiting": "hint", "unfinished": "question"}
+        role = {
+            "illegal": "illegal",
+            "open": "hint",
+            "question": "question",
+            "waiting": "hint",
+            "unfinished": "question",
+        }
         if judgement.kind in role:
             yield from (Mark(place, role[judgement.kind]) for place in judgement.places)
 
@@ -167,7 +174,7 @@ def _acts(match: Match) -> Iterable[Act]:
 
 
 def _illegal_by_hand(match: Match) -> bool:
-    return match.manual and match.judgement is not None and match.judgement.kind == "illegal"
+    return match.manual and match.judgement is not None and match.judgement.kind in ("illegal", "open")
 
 
 def _choices(match: Match) -> Iterable[Act]:

@@ -1,0 +1,1 @@
+"""Tests of referee, match, journal, service and command line."""
