@@ -1,4 +1,4 @@
-"""A simulated domino table: a line with bends and crosswise doubles, or scattered tiles, in many makes; with its truth."""
+"""A simulated domino table: a line with bends and crosswise doubles, or scattered tiles; with its truth."""
 
 from __future__ import annotations
 

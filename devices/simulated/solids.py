@@ -17,7 +17,7 @@ from devices.contract import Image
 Floats = NDArray[np.float32]
 Ints = NDArray[np.intp]
 Paint = Callable[[Floats, Ints], tuple[Floats, Floats, Floats]]
-"""Local points (n, 3) mm and faces (n,) 0..5 = +x -x +y -y +z -z to albedo (n, 3), normal offset (n, 3) and gloss (n,)."""
+"""Local points (n, 3) mm and faces (n,) 0..5 = +x -x +y -y +z -z to albedo (n, 3), normal offset (n, 3), gloss (n,)."""
 
 _FAR = np.float32(1e9)
 
@@ -169,7 +169,7 @@ def render(scene: Scene, camera: Camera) -> Floats:
         hit = (enter < leave) & (enter < distance[near]) & (enter > 0)
         distance[near[hit]] = enter[hit]
         owner[near[hit]] = index
-    points = eye + np.minimum(distance, 1e5)[:, None] * rays
+    points = np.asarray(eye + np.minimum(distance, np.float32(1e5))[:, None] * rays, np.float32)
     albedo, normal, gloss = np.empty_like(points), np.zeros_like(points), np.zeros(len(points), np.float32)
     normal[:, 2] = 1.0
     bare = owner < 0
@@ -234,7 +234,7 @@ def develop(
     blur_px: float = 0.5,
     noise: float = 3.0,
 ) -> Image:
-    """The 8-bit picture a camera makes of linear light: exposure, colour cast, blur, tone curve, noise (grey levels)."""
+    """The 8-bit picture a camera makes of linear light: exposure, cast, blur, tone curve, noise (grey levels)."""
     out = linear * (exposure * np.array(gains, np.float32))
     if blur_px > 0.2:
         out = cv2.GaussianBlur(out, (0, 0), blur_px)

@@ -1,0 +1,191 @@
+"""The line that dominoes form: its order, its two ends, and the tile newly laid against the picture before."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.reading import SURE_LEAD, Fact, Piece, Reading
+
+Points = NDArray[np.float64]
+
+JOINT = 0.22
+"""Two tiles touch when their nearest contact points are nearer than this share of a tile's length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Tiles `one` and `two` (indices of pieces) touch with these sides: "left", "right", or "middle" (a tile laid
+    crosswise is touched at its long side's middle, and carries its value on both)."""
+
+    one: int
+    one_side: str
+    two: int
+    two_side: str
+    gap: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Tiles in order (indices of pieces), each with the sides towards the line's start and towards its end, and how
+    sure the order is: False when tiles touch in a way that allows another line."""
+
+    order: tuple[int, ...]
+    sides: tuple[tuple[str, str], ...]
+    certain: bool
+
+
+def line_facts(pieces: Sequence[Piece]) -> dict[str, Fact]:
+    """Facts of the line: `line:order` (piece indices joined by ">"), `line:start` and `line:finish` (the open values).
+
+    Empty when fewer than two tiles touch. A doubtful order or end has no lead.
+    """
+    line = line_of(pieces)
+    if line is None:
+        return {}
+    doubt = math.log(0.4) if not line.certain else math.log(1e-4)
+    order = ">".join(str(i) for i in line.order)
+    facts = {"line:order": Fact((order, "?"), (math.log1p(-math.exp(doubt)), doubt))}
+    for name, place, k in (("start", 0, 0), ("finish", -1, 1)):
+        piece, side = pieces[line.order[place]], line.sides[place][k]
+        fact = piece.facts["left" if side == "middle" else side]
+        if not line.certain:
+            fact = Fact(fact.values, tuple(x * 0.3 for x in fact.log_likelihoods), reason="unclear")
+        facts[f"line:{name}"] = fact
+    return facts
+
+
+def newly_laid(before: Reading, after: Reading) -> tuple[Piece, ...]:
+    """The tiles of `after` that lie where none lay `before` (both readings in the same unit)."""
+    old = [p for p in before.pieces if p.kind == "domino"]
+    return tuple(
+        p for p in after.pieces if p.kind == "domino" and all(math.dist(p.xy, o.xy) > 0.35 * _length(p) for o in old)
+    )
+
+
+def line_of(pieces: Sequence[Piece]) -> Line | None:
+    """The one line through touching tiles, longest first; None when no two tiles touch.
+
+    Where several joints are possible (tiles beside each other at a bend) those whose values match are kept, since a
+    line joins equal numbers; when the values are unsure or more than one line remains, it is not certain.
+    """
+    joints = joints_of(pieces)
+    if not joints:
+        return None
+    chains = _chains(pieces, joints)
+    if not chains:
+        return None
+    longest = max(len(c.order) for c in chains)
+    best = [c for c in chains if len(c.order) == longest]
+    matched = [c for c in best if _matches(pieces, c)]
+    chosen = (matched or best)[0]
+    alike = {c.order for c in (matched or best)} - {chosen.order, chosen.order[::-1]}
+    touching = {i for j in joints for i in (j.one, j.two)}
+    certain = bool(matched) and not alike and touching <= set(chosen.order)
+    return Line(chosen.order, chosen.sides, certain)
+
+
+def joints_of(pieces: Sequence[Piece]) -> list[Joint]:
+    """Every way in which two tiles may be joined: end to end, end to a half's side at a bend, end to the middle."""
+    tiles = [(i, p) for i, p in enumerate(pieces) if p.kind == "domino" and p.facts["face"].best == "up"]
+    joints: list[Joint] = []
+    for (i, a), (j, b) in itertools.combinations(tiles, 2):
+        reach = (_length(a) + _length(b)) / 2
+        if math.dist(a.xy, b.xy) > 1.25 * reach:
+            continue
+        ways = [
+            Joint(i, sa, j, sb, float(np.linalg.norm(pa - pb)) / reach)
+            for sa, pa in _contacts(a)
+            for sb, pb in _contacts(b)
+            if not (sa == sb == "middle")
+        ]
+        nearest: dict[tuple[str, str], Joint] = {}
+        for w in ways:
+            key = (w.one_side, w.two_side)
+            if w.gap < JOINT and (key not in nearest or w.gap < nearest[key].gap):
+                nearest[key] = w
+        joints += nearest.values()
+    return joints
+
+
+def _length(piece: Piece) -> float:
+    q = np.array(piece.outline)
+    return float(np.linalg.norm(q[2] + q[3] - q[0] - q[1])) / 2
+
+
+def _contacts(piece: Piece) -> list[tuple[str, Points]]:
+    """Where a neighbour may touch: the middles of both ends, of the four half sides, of the two long sides."""
+    q = np.array(piece.outline, np.float64)
+    left, right = (q[0] + q[1]) / 2, (q[2] + q[3]) / 2
+    low, high = (q[0] + q[3]) / 2, (q[1] + q[2]) / 2
+    out = [("left", left), ("right", right), ("middle", low), ("middle", high)]
+    for a, b in ((q[0], q[3]), (q[1], q[2])):
+        out += [("left", a * 0.75 + b * 0.25), ("right", a * 0.25 + b * 0.75)]
+    return out
+
+
+def _value(piece: Piece, side: str) -> Fact:
+    return piece.facts["left" if side == "middle" else side]
+
+
+def _joins(pieces: Sequence[Piece], joint: Joint) -> bool:
+    """True when both sides may show the same number: it is the best of each, or one of them is unsure."""
+    one, two = _value(pieces[joint.one], joint.one_side), _value(pieces[joint.two], joint.two_side)
+    if one.sure(SURE_LEAD) and two.sure(SURE_LEAD):
+        return one.best == two.best
+    return abs(one.log_likelihood(two.best) - one.log_likelihood(one.best)) < 5 or one.best == two.best
+
+
+def _double(piece: Piece) -> bool:
+    return piece.facts["left"].best == piece.facts["right"].best
+
+
+def _chains(pieces: Sequence[Piece], joints: Sequence[Joint]) -> list[Line]:
+    """All longest walks over joints, entering a tile by one side and leaving it by the other."""
+    out: dict[int, list[tuple[str, int, str]]] = {}
+    for j in joints:
+        if not _joins(pieces, j):
+            continue
+        out.setdefault(j.one, []).append((j.one_side, j.two, j.two_side))
+        out.setdefault(j.two, []).append((j.two_side, j.one, j.one_side))
+    best: list[Line] = []
+
+    def walk(order: list[int], sides: list[tuple[str, str]], entered: str) -> None:
+        nonlocal best
+        here = order[-1]
+        for leave in _exits(pieces[here], entered):
+            done = Line(tuple(order), (*sides, (entered, leave)), True)
+            if not best or len(order) > len(best[0].order):
+                best = [done]
+            elif len(order) == len(best[0].order) and len(best) < 64:
+                best.append(done)
+            for side, other, other_side in out.get(here, []):
+                if side == leave and other not in order:
+                    walk([*order, other], [*sides, (entered, leave)], other_side)
+
+    starts = sorted(out, key=lambda i: len({o for _, o, _ in out[i]}))
+    for start in starts[:6]:
+        for entered in ("left", "right", "middle"):
+            if entered != "middle" or _double(pieces[start]):
+                walk([start], [], entered)
+    return best
+
+
+def _exits(piece: Piece, entered: str) -> tuple[str, ...]:
+    """By which sides a line that came in at `entered` may go on."""
+    if entered == "middle":
+        return ("middle",) if _double(piece) else ()
+    other = "right" if entered == "left" else "left"
+    return (other,)
+
+
+def _matches(pieces: Sequence[Piece], line: Line) -> bool:
+    for (i, (_, leave)), (j, (enter, _)) in itertools.pairwise(zip(line.order, line.sides, strict=True)):
+        if _value(pieces[i], leave).best != _value(pieces[j], enter).best:
+            return False
+    return len(line.order) > 1

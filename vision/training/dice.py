@@ -1,0 +1,189 @@
+"""Trains the die finder and the die judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import nn
+
+from vision.dice import JUDGE_PX, JUDGE_REACH, UNIT_PX
+from vision.pips import STRIDE, Floats, Pyramid, square_map
+from vision.training.augment import fit, jitter
+from vision.training.data import DiceExample
+from vision.training.nets import finder, judge
+
+NONE = 7
+FINDER_PX = 128
+
+
+def finder_sample(rng: np.random.Generator, example: DiceExample) -> tuple[Floats, Floats, Floats]:
+    """A finder's input (3, s, s), its target (5, s/4, s/4: heat, dx, dy, log w, log h) and weights for the heat."""
+    boxes = example.boxes
+    sides = (boxes[:, 2:] - boxes[:, :2]).mean(axis=1) if len(boxes) else np.array([30.0])
+    want = np.exp(rng.uniform(np.log(7.5), np.log(26)))
+    scale = float(want / np.median(sides)) if rng.uniform() < 0.85 else float(rng.uniform(0.15, 0.6))
+    shrink = 1 / scale
+    if len(boxes) and rng.uniform() < 0.85:
+        b = boxes[rng.integers(len(boxes))]
+        cx, cy = (b[:2] + b[2:]) / 2 + rng.uniform(-0.45, 0.45, 2) * FINDER_PX * shrink
+    else:
+        h, w = example.image.shape[:2]
+        cx, cy = rng.uniform(0, w), rng.uniform(0, h)
+    turn = float(rng.choice([0, 90, 180, 270]))
+    m = square_map(float(cx), float(cy), FINDER_PX * shrink, turn, FINDER_PX)
+    image = Pyramid(example.image).patch(m, (FINDER_PX, FINDER_PX), shrink)
+    cells = FINDER_PX // STRIDE
+    target, weight = np.zeros((5, cells, cells), np.float32), np.ones((cells, cells), np.float32)
+    ys, xs = np.mgrid[0:cells, 0:cells].astype(np.float32)
+    for b in boxes:
+        corners = np.array([[b[0], b[1], 1], [b[2], b[3], 1]], np.float32) @ m.T
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        middle, size = (low + high) / 2, high - low
+        side = float(size.mean())
+        at = (middle - 1.5) / STRIDE
+        reach = side / STRIDE
+        distance = np.hypot(xs - at[0], ys - at[1])
+        if side < 6.5 or side > 30:
+            weight[distance < reach * 0.6] = 0.0
+            continue
+        blob = np.exp(-((distance / (0.16 * reach + 0.35)) ** 2) / 2)
+        mine = blob > target[0]
+        target[0] = np.maximum(target[0], blob)
+        near = mine & (distance < 0.3 * reach + 0.8)
+        target[1][near] = (at[0] - xs)[near]
+        target[2][near] = (at[1] - ys)[near]
+        target[3][near] = np.log(size[0] / UNIT_PX)
+        target[4][near] = np.log(size[1] / UNIT_PX)
+    return jitter(rng, image), target, weight
+
+
+def train_finder(
+    examples: Sequence[DiceExample],
+    weights: Floats,
+    steps: int,
+    seed: int,
+    rate: float = 4e-3,
+    net: nn.Module | None = None,
+) -> nn.Module:
+    """The finder, trained on crops drawn from `examples` in proportion to `weights`."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    net = finder(5) if net is None else net
+    p = weights / weights.sum()
+
+    def loss_of() -> torch.Tensor:
+        picked = [finder_sample(rng, examples[i]) for i in rng.choice(len(examples), 16, p=p)]
+        x, y, w = (torch.from_numpy(np.stack([s[k] for s in picked])) for k in range(3))
+        out = nn.functional.pixel_shuffle(net(x), 2)
+        heat = torch.sigmoid(out[:, 0]).clamp(1e-4, 1 - 1e-4)
+        centre = (y[:, 0] > 0.9).float()
+        gain = (1 - heat) ** 2 * torch.log(heat) * centre
+        cost = (1 - y[:, 0]) ** 4 * heat**2 * torch.log(1 - heat) * (1 - centre)
+        near = (y[:, 0] > 0.5).float()[:, None]
+        box = ((out[:, 1:] - y[:, 1:]).abs() * near).sum() / near.sum().clamp(min=1)
+        loss: torch.Tensor = -((gain + cost) * w).sum() / centre.sum().clamp(min=1) + 3.0 * box
+        return loss
+
+    return fit(net, loss_of, steps, rate, "die finder")
+
+
+class CropBank:
+    """Draws judge crops: every die of the examples, with negatives beside dice and at `false_alarms`."""
+
+    def __init__(
+        self, examples: Sequence[DiceExample], weights: Floats, false_alarms: Sequence[tuple[int, float, float, float]]
+    ) -> None:
+        self._pyramids = [Pyramid(e.image) for e in examples]
+        self._examples = examples
+        self._false = list(false_alarms)
+        self._dice = [(i, j) for i, e in enumerate(examples) for j in range(len(e.boxes)) if _whole(e, j)]
+        p = np.array([weights[i] for i, _ in self._dice], np.float64)
+        self._p = p / p.sum()
+
+    def batch(self, rng: np.random.Generator, size: int) -> tuple[Floats, NDInt, Floats]:
+        """Inputs (n, 3, 56, 56), classes (n,), and per crop dx, dy, log scale, up x, up y (NaN where unknown)."""
+        inputs, classes, extra = [], [], []
+        positive = rng.choice(len(self._dice), int(size * 0.8), p=self._p)
+        for k in positive:
+            i, j = self._dice[k]
+            b = self._examples[i].boxes[j]
+            side = float((b[2:] - b[:2]).mean())
+            middle = (b[:2] + b[2:]) / 2
+            shift = rng.normal(0, 0.05, 2) * side
+            grow = float(np.exp(rng.normal(0, 0.09)))
+            turn = float(rng.uniform(0, 360))
+            x, m = self._crop(rng, i, middle + shift, side * grow, turn)
+            back = (m[:, :2] @ middle + m[:, 2] - (JUDGE_PX - 1) / 2) / JUDGE_PX
+            spin = m[:, :2] / np.linalg.norm(m[0, :2])
+            up = spin @ self._examples[i].ups[j]
+            inputs.append(x)
+            classes.append(self._examples[i].classes[j])
+            extra.append([back[0], back[1], -np.log(grow), up[0], up[1]])
+        while len(inputs) < size:
+            if self._false and rng.uniform() < 0.6:
+                i, cx, cy, side = self._false[rng.integers(len(self._false))]
+                side *= float(np.exp(rng.normal(0, 0.1)))
+            else:
+                i = int(rng.integers(len(self._examples)))
+                h, w = self._examples[i].image.shape[:2]
+                cx, cy, side = rng.uniform(0, w), rng.uniform(0, h), float(np.exp(rng.uniform(np.log(15), np.log(60))))
+                if not clear(self._examples[i], cx, cy, side):
+                    continue
+            inputs.append(self._crop(rng, i, np.array([cx, cy]), side, float(rng.uniform(0, 360)))[0])
+            classes.append(NONE)
+            extra.append([np.nan] * 5)
+        return np.stack(inputs), np.array(classes, np.int64), np.array(extra, np.float32)
+
+    def _crop(
+        self, rng: np.random.Generator, i: int, at: np.ndarray, side: float, turn: float
+    ) -> tuple[Floats, Floats]:
+        reach = side * JUDGE_REACH
+        m = square_map(float(at[0]), float(at[1]), reach, turn, JUDGE_PX)
+        return jitter(rng, self._pyramids[i].patch(m, (JUDGE_PX, JUDGE_PX), reach / JUDGE_PX)), m
+
+
+NDInt = np.ndarray
+
+
+def _whole(example: DiceExample, j: int) -> bool:
+    h, w = example.image.shape[:2]
+    b = example.boxes[j]
+    return bool(b[0] > -4 and b[1] > -4 and b[2] < w + 3 and b[3] < h + 3)
+
+
+def clear(example: DiceExample, cx: float, cy: float, side: float) -> bool:
+    """True when a window there shows no die as a die: none near its middle at nearly its size."""
+    for b in example.boxes:
+        other = float((b[2:] - b[:2]).mean())
+        far = np.hypot(*((b[:2] + b[2:]) / 2 - np.array([cx, cy])))
+        if far < 0.45 * max(side, other) and 0.5 < side / other < 2.0:
+            return False
+        if far < 0.3 * other:
+            return False
+    return True
+
+
+def train_judge(
+    bank: CropBank, steps: int, seed: int, rate: float = 2e-3, net: nn.Module | None = None, batch: int = 64
+) -> nn.Module:
+    """The judge: 8 logits (values 1..6, cocked, none), dx, dy, log scale, up x, up y."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    net = judge(13, JUDGE_PX, JUDGE_PX) if net is None else net
+    entropy = nn.CrossEntropyLoss(label_smoothing=0.01)
+    hits: list[float] = []
+
+    def loss_of() -> torch.Tensor:
+        x, c, extra = (torch.from_numpy(a) for a in bank.batch(rng, batch))
+        out = net(x)
+        known = ~torch.isnan(extra)
+        miss = ((out[:, 8:] - torch.nan_to_num(extra)).abs() * known).sum() / known.sum().clamp(min=1)
+        hits.append((out[:, :8].argmax(1) == c).float().mean().item())
+        if len(hits) % 200 == 0:
+            print(f"die judge right {np.mean(hits[-200:]):.4f}", flush=True)
+        loss: torch.Tensor = entropy(out[:, :8], c) + 2.0 * miss
+        return loss
+
+    return fit(net, loss_of, steps, rate, "die judge")

@@ -1,0 +1,216 @@
+"""Trains the domino finder, the squarer (exact corners of a tile) and the judge of halves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import nn
+
+from vision.dominoes import HALF_PX, MARGIN, SQUARER_PX, UNIT_PX, half_maps, squarer_map
+from vision.pips import STRIDE, Floats, Pyramid, square_map
+from vision.training.augment import fit, jitter
+from vision.training.data import DominoExample
+from vision.training.nets import finder, judge
+
+FINDER_PX = 128
+FACE_DOWN, OTHER = 7, 8
+
+
+def finder_sample(rng: np.random.Generator, example: DominoExample) -> tuple[Floats, Floats, Floats]:
+    """A finder's input (3, s, s), target (7, s/4, s/4: heat, dx, dy, cos 2a, sin 2a, log length, log width), weight."""
+    quads = example.corners
+    longs = np.linalg.norm(quads[:, 0] - quads[:, 3], axis=1) if len(quads) else np.array([60.0])
+    want = float(np.exp(rng.uniform(np.log(15), np.log(58))))
+    shrink = float(np.median(longs)) / want if rng.uniform() < 0.9 else float(rng.uniform(1.5, 6))
+    h, w = example.image.shape[:2]
+    cx, cy = rng.uniform(0, w), rng.uniform(0, h)
+    if len(quads) and rng.uniform() < 0.85:
+        cx, cy = quads[rng.integers(len(quads))].mean(axis=0) + rng.uniform(-0.45, 0.45, 2) * FINDER_PX * shrink
+    m = square_map(float(cx), float(cy), FINDER_PX * shrink, float(rng.uniform(0, 360)), FINDER_PX)
+    image = Pyramid(example.image).patch(m, (FINDER_PX, FINDER_PX), shrink)
+    cells = FINDER_PX // STRIDE
+    target, weight = np.zeros((7, cells, cells), np.float32), np.ones((cells, cells), np.float32)
+    ys, xs = np.mgrid[0:cells, 0:cells].astype(np.float32)
+    for quad in quads:
+        q = quad @ m[:, :2].T + m[:, 2]
+        middle = q.mean(axis=0)
+        along, across = (q[2] + q[3] - q[0] - q[1]) / 2, (q[1] + q[2] - q[0] - q[3]) / 2
+        length, width = float(np.linalg.norm(along)), float(np.linalg.norm(across))
+        at = (middle - 1.5) / STRIDE
+        distance = np.hypot(xs - at[0], ys - at[1])
+        inside = bool(
+            (quad > -0.1 * length * shrink).all() and (quad[:, 0] < w + 2).all() and (quad[:, 1] < h + 2).all()
+        )
+        if not 12 < length < 66 or not inside:
+            weight[distance < 0.5 * length / STRIDE] = 0.0
+            continue
+        blob = np.exp(-((distance / (0.16 * width / STRIDE + 0.4)) ** 2) / 2)
+        mine = blob > target[0]
+        target[0] = np.maximum(target[0], blob)
+        near = mine & (distance < 0.25 * width / STRIDE + 0.9)
+        double = 2 * np.arctan2(along[1], along[0])
+        values = (
+            0,
+            at[0] - xs,
+            at[1] - ys,
+            np.cos(double),
+            np.sin(double),
+            np.log(length / UNIT_PX),
+            np.log(width / UNIT_PX),
+        )
+        for k in range(1, 7):
+            target[k][near] = np.broadcast_to(np.asarray(values[k], np.float32), near.shape)[near]
+    return jitter(rng, image), target, weight
+
+
+def train_finder(examples: Sequence[DominoExample], steps: int, seed: int) -> nn.Module:
+    """The finder of tiles."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    net = finder(7)
+
+    def loss_of() -> torch.Tensor:
+        picked = [finder_sample(rng, examples[i]) for i in rng.integers(0, len(examples), 16)]
+        x, y, w = (torch.from_numpy(np.stack([s[k] for s in picked])) for k in range(3))
+        out = nn.functional.pixel_shuffle(net(x), 2)
+        heat = torch.sigmoid(out[:, 0]).clamp(1e-4, 1 - 1e-4)
+        centre = (y[:, 0] > 0.88).float()
+        gain = (1 - heat) ** 2 * torch.log(heat) * centre
+        cost = (1 - y[:, 0]) ** 4 * heat**2 * torch.log(1 - heat) * (1 - centre)
+        near = (y[:, 0] > 0.5).float()[:, None]
+        box = ((out[:, 1:] - y[:, 1:]).abs() * near).sum() / near.sum().clamp(min=1)
+        return -((gain + cost) * w).sum() / centre.sum().clamp(min=1) + 3.0 * box
+
+    return fit(net, loss_of, steps, 4e-3, "domino finder")
+
+
+class TileBank:
+    """Draws squarer crops and half crops from simulated pictures."""
+
+    def __init__(self, examples: Sequence[DominoExample]) -> None:
+        self._examples = examples
+        self._pyramids = [Pyramid(e.image) for e in examples]
+        self._tiles = [
+            (i, j)
+            for i, e in enumerate(examples)
+            for j in range(len(e.corners))
+            if (e.corners[j] > -6).all() and (e.corners[j] < np.array(e.image.shape[1::-1]) + 5).all()
+        ]
+
+    def squares(self, rng: np.random.Generator, size: int) -> tuple[Floats, Floats, Floats]:
+        """Inputs (n, 3, h, w), corner targets (n, 8; NaN for non-tiles) and 1 for tile, 0 for none (n,)."""
+        inputs: list[Floats] = []
+        targets: list[Floats] = []
+        real: list[float] = []
+        for _ in range(size):
+            i, j = self._tiles[rng.integers(len(self._tiles))]
+            quad = self._examples[i].corners[j]
+            along = (quad[2] + quad[3] - quad[0] - quad[1]) / 2
+            length = float(np.linalg.norm(along))
+            angle = float(np.degrees(np.arctan2(along[1], along[0]))) + 180 * int(rng.integers(0, 2))
+            at = quad.mean(axis=0)
+            none = rng.uniform() < 0.2
+            if none:
+                kind = rng.integers(0, 3)
+                if kind == 0:
+                    angle += float(rng.uniform(35, 145))
+                elif kind == 1:
+                    at = at + along * rng.choice([-1, 1]) * rng.uniform(0.3, 0.6)
+                else:
+                    at = rng.uniform(0, 384, 2)
+                    if self._near(i, at, 0.35 * length):
+                        continue
+            at = at + rng.normal(0, 0.03, 2) * length
+            m = squarer_map(
+                float(at[0]), float(at[1]), length * float(np.exp(rng.normal(0, 0.07))), angle + float(rng.normal(0, 4))
+            )
+            patch = self._pyramids[i].patch(m, SQUARER_PX, float(1 / np.linalg.norm(m[0, :2])))
+            q = quad @ m[:, :2].T + m[:, 2]
+            if q[0, 0] > q[2, 0]:
+                q = q[[2, 3, 0, 1]]
+            inputs.append(jitter(rng, patch))
+            scale = np.array(SQUARER_PX, np.float32)
+            targets.append(np.full(8, np.nan, np.float32) if none else ((q - (scale - 1) / 2) / scale[0]).ravel())
+            real.append(0.0 if none else 1.0)
+        return np.stack(inputs), np.array(targets, np.float32), np.array(real, np.float32)
+
+    def halves(self, rng: np.random.Generator, size: int) -> tuple[Floats, np.ndarray]:
+        """Inputs (n, 3, 40, 40) and classes (n,): 0..6, face down, other."""
+        inputs: list[Floats] = []
+        classes: list[int] = []
+        while len(inputs) < size:
+            i, j = self._tiles[rng.integers(len(self._tiles))]
+            example = self._examples[i]
+            quad, halves = example.corners[j], example.halves[j]
+            length = float(np.linalg.norm(quad[0] - quad[3]))
+            quad = quad + rng.normal(0, 0.011, (4, 2)) * length
+            quad = quad + rng.normal(0, 0.008, 2) * length
+            other = rng.uniform() < 0.1
+            if other:
+                along, across = quad[3] - quad[0], quad[1] - quad[0]
+                kind = rng.integers(0, 4)
+                if kind == 0:
+                    quad = quad + along * rng.choice([-1, 1]) * rng.uniform(0.17, 0.4)
+                elif kind == 1:
+                    quad = quad + across * rng.choice([-1, 1]) * rng.uniform(0.3, 0.8)
+                elif kind == 2:
+                    middle = quad.mean(axis=0)
+                    turn = np.array([[0, -1], [1, 0]], np.float32)
+                    quad = (quad - middle) @ turn.T + middle
+                    quad = quad + along * rng.uniform(-0.4, 0.4)
+                else:
+                    at = rng.uniform(0, 384, 2)
+                    if self._near(i, at, 0.5 * length):
+                        continue
+                    quad = quad - quad.mean(axis=0) + at
+            quad = quad.astype(np.float32)
+            which = int(rng.integers(0, 2))
+            m = half_maps(quad)[which]
+            patch = self._pyramids[i].patch(m, (HALF_PX, HALF_PX), length / 2 * (1 + 2 * MARGIN) / HALF_PX)
+            if rng.uniform() < 0.5:
+                patch = patch[::-1]
+            inputs.append(jitter(rng, patch))
+            classes.append(OTHER if other else FACE_DOWN if halves is None else halves[which])
+        return np.stack(inputs), np.array(classes, np.int64)
+
+    def _near(self, i: int, at: np.ndarray, far: float) -> bool:
+        return any(np.hypot(*(q.mean(axis=0) - at)) < far for q in self._examples[i].corners)
+
+
+def train_squarer(bank: TileBank, steps: int, seed: int) -> nn.Module:
+    """The squarer: tile or not, and the four corners."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    net = judge(9, *SQUARER_PX, narrow=True)
+    yes = nn.BCEWithLogitsLoss()
+
+    def loss_of() -> torch.Tensor:
+        x, corners, real = (torch.from_numpy(a) for a in bank.squares(rng, 64))
+        out = net(x)
+        known = ~torch.isnan(corners)
+        off = ((out[:, 1:] - torch.nan_to_num(corners)).abs() * known).sum() / known.sum().clamp(min=1)
+        return 20 * off + 0.5 * yes(out[:, 0], real)
+
+    return fit(net, loss_of, steps, 3e-3, "squarer")
+
+
+def train_halves(bank: TileBank, steps: int, seed: int) -> nn.Module:
+    """The judge of halves: 9 logits."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    net = judge(9, HALF_PX, HALF_PX)
+    entropy = nn.CrossEntropyLoss(label_smoothing=0.01)
+    hits: list[float] = []
+
+    def loss_of() -> torch.Tensor:
+        x, c = (torch.from_numpy(a) for a in bank.halves(rng, 96))
+        out = net(x)
+        hits.append((out.argmax(1) == c).float().mean().item())
+        if len(hits) % 400 == 0:
+            print(f"halves right {np.mean(hits[-400:]):.4f}", flush=True)
+        loss: torch.Tensor = entropy(out, c)
+        return loss
+
+    return fit(net, loss_of, steps, 2e-3, "halves")
