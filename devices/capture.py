@@ -70,6 +70,8 @@ class CaptureSource:
     def close(self) -> None:
         """Ends the camera; returns when it is released, or after two seconds when it hangs."""
         with self._news:
+            if self._closed:
+                return
             self._closed = True
             self._news.notify_all()
         if self._thread is not threading.current_thread():

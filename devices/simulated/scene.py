@@ -141,8 +141,9 @@ class Scene:
         box = reduce(Box.joined, boxes) if boxes else Box(0, 0, 0, 0)
         return _Cell((tile, pawn), on_table, on_tiles, face, tuple(upright), box)
 
-    def _repaint(self, box: Box) -> None:
-        """Paints the resting things anew inside `box`."""
+    def _repaint(self, inner: Box) -> None:
+        """Paints the resting things anew inside `inner`."""
+        box = inner.grown(6).clipped(self.frame)  # the lens' blur reaches over the edge
         assert self._ground is not None and self._field is not None
         canvas = box.of(self._ground).copy()
         places, eye = self.painter.board.places_mm, self._view.centre_mm[:2]
@@ -162,7 +163,7 @@ class Scene:
             cv2.add(canvas, box.of(self._glare), canvas)
         if self._blur_px > 0:
             canvas = as_image(cv2.GaussianBlur(canvas, (3, 3) if self._blur_px < 0.9 else (0, 0), self._blur_px))
-        box.of(self._lit)[:] = canvas
+        inner.of(self._lit)[:] = inner.within(box).of(canvas)
 
     def _darken(self, canvas: Image, box: Box, outlines: list[Floats], depth: float, height_mm: float) -> None:
         edge = self.painter.edge_px(self._view, self._light, height_mm)
@@ -195,7 +196,7 @@ class Scene:
         if sprite.paint is None or self._field is None:
             return sprite
         part = sprite.box.clipped(self.frame)
-        inner = Box(part.x0 - sprite.box.x0, part.y0 - sprite.box.y0, part.x1 - sprite.box.x0, part.y1 - sprite.box.y0)
+        inner = part.within(sprite.box)
         if part.empty:
             return sprite
         paint = cv2.multiply(inner.of(sprite.paint), part.of(self._field), scale=1 / 255)

@@ -41,6 +41,10 @@ class Box:
         """The box with `px` more on every side."""
         return Box(self.x0 - px, self.y0 - px, self.x1 + px, self.y1 + px)
 
+    def within(self, outer: Box) -> Box:
+        """The same pixels counted from the top-left pixel of `outer`."""
+        return Box(self.x0 - outer.x0, self.y0 - outer.y0, self.x1 - outer.x0, self.y1 - outer.y0)
+
     def of(self, image: Image) -> Image:
         """The view of this rectangle in `image` (whose origin is pixel (0, 0))."""
         return image[self.y0 : self.y1, self.x0 : self.x1]
@@ -69,8 +73,7 @@ def lay(canvas: Image, origin: Box, sprite: Sprite) -> None:
     part = sprite.box.clipped(origin)
     if part.empty:
         return
-    local = Box(part.x0 - origin.x0, part.y0 - origin.y0, part.x1 - origin.x0, part.y1 - origin.y0)
-    inner = Box(part.x0 - sprite.box.x0, part.y0 - sprite.box.y0, part.x1 - sprite.box.x0, part.y1 - sprite.box.y0)
+    local, inner = part.within(origin), part.within(sprite.box)
     ground = local.of(canvas)
     cv2.multiply(ground, inner.of(sprite.keep), ground, scale=1 / 255)
     if sprite.paint is not None:
