@@ -47,18 +47,10 @@ class Headers(dict[str, str]):
 class Hub:
     """All viewers of one table. Runs in one event loop; `wake` and `close` may be called from any thread."""
 
-    def __init__(
-        self,
-        room: Room,
-        *,
-        spacing_s: float = SPACING_S,
-        ping_s: float = PING_S,
-        send_timeout_s: float = SEND_TIMEOUT_S,
-        max_viewers: int = MAX_VIEWERS,
-    ) -> None:
+    def __init__(self, room: Room) -> None:
         self._room = room
-        self._spacing_s, self._ping_s, self._send_timeout_s = spacing_s, ping_s, send_timeout_s
-        self._max_viewers = max_viewers
+        self.spacing_s, self.ping_s, self.send_timeout_s = SPACING_S, PING_S, SEND_TIMEOUT_S
+        self.max_viewers = MAX_VIEWERS
         self._viewers: set[asyncio.Event] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -115,7 +107,7 @@ class Hub:
             return await refuse(send, 400, Message("web.unknown_host", (("host", headers.get("Host", "")[:80]),)))
         if scope["method"] != "GET":
             return await refuse(send, 405, Message("web.status.405"))
-        if self._closed or len(self._viewers) >= self._max_viewers:
+        if self._closed or len(self._viewers) >= self.max_viewers:
             return await refuse(send, 503, Message("web.too_many_viewers"))
         client, server = scope.get("client") or ("", 0), scope.get("server") or ("", 0)
         visitor = self._room.visitor(headers, str(client[0]), str(server[0]))
@@ -126,14 +118,14 @@ class Hub:
             await self._stream(visitor, news, gone, send)
         except TimeoutError:
             self.dropped += 1
-            _log.info("a viewer at %s took nothing for %g s and was dropped", client[0], self._send_timeout_s)
+            _log.info("a viewer at %s took nothing for %g s and was dropped", client[0], self.send_timeout_s)
         finally:
             self._viewers.discard(news)
             gone.cancel()
 
     async def _stream(self, visitor: Visitor, news: asyncio.Event, gone: asyncio.Task[None], send: Send) -> None:
         async def put(message: dict[str, Any]) -> None:
-            await asyncio.wait_for(send(message), self._send_timeout_s)
+            await asyncio.wait_for(send(message), self.send_timeout_s)
 
         loop = asyncio.get_running_loop()
         await put({"type": "http.response.start", "status": 200, "headers": _HEADERS})
@@ -142,15 +134,15 @@ class Hub:
         while not (gone.done() or self._closed):
             news.clear()
             chunk = self._changes(visitor, sent)
-            if not chunk and loop.time() - heard_s >= self._ping_s:
+            if not chunk and loop.time() - heard_s >= self.ping_s:
                 self._room.seats.heard(visitor.browser)
                 chunk = "event: ping\ndata: \n\n"
             if chunk:
                 await put({"type": "http.response.body", "body": chunk.encode("utf-8"), "more_body": True})
                 heard_s = loop.time()
-                next_s = heard_s + self._spacing_s
+                next_s = heard_s + self.spacing_s
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(news.wait(), max(0.0, heard_s + self._ping_s - loop.time()))
+                await asyncio.wait_for(news.wait(), max(0.0, heard_s + self.ping_s - loop.time()))
             if not (gone.done() or self._closed):
                 await asyncio.sleep(max(0.0, next_s - loop.time()))
         if not gone.done():

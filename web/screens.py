@@ -69,9 +69,9 @@ class Screens:
         return Screen(snapshot.number, state, json.dumps(record, ensure_ascii=False, separators=(",", ":")), svg)
 
     def svg(self, game: str, view: Json, marks: Sequence[Mark]) -> str:
-        """The board picture of a view with marks; empty without a board."""
+        """The board picture of a view with marks (a bare board while the view is None); empty without a template."""
         board = board_of(game)
-        if board is None or view is None:
+        if board is None:
             return ""
 
         def draw() -> str:

@@ -203,6 +203,8 @@ def _loopback(host: str) -> bool:
 
 def _bind(host: str, port: int) -> socket.socket:
     try:
+        if not 0 <= port <= 65535:
+            raise OverflowError(port)
         family, kind, proto, _, address = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]

@@ -38,8 +38,7 @@ def start_view() -> dict[str, Json]:
     for i, row in enumerate(range(1, 8)):
         for j, column in enumerate("abcde"):
             path, triangle = paths[(i * 3 + j * j + j) % 4], (i * 5 + j) % 2 == 0
-            under = path if triangle else "".join(s for s in "NESW" if s not in path)
-            tiles[f"{column}{row}"] = {"path": path, "triangle": triangle, "under": under}
+            tiles[f"{column}{row}"] = {"path": path, "triangle": triangle}
     pawns = {f"{c}1": 1 for c in "abcde"} | {f"{c}7": 2 for c in "abcde"}
     return {"tiles": tiles, "pawns": pawns, "locked": [], "to_move": 1, "obliged": False, "cylinder": False}
 
@@ -129,14 +128,18 @@ class FakeService:
         if bad:
             verdict = Message("web_test.row_four", (("place", bad[0]),))
             self.publish(
-                view=view, signal="red", verdict=verdict, provisional=None, marks=tuple(Mark(p, "illegal") for p in bad)
+                view=view,
+                signal="illegal",
+                verdict=verdict,
+                provisional=None,
+                marks=tuple(Mark(p, "illegal") for p in bad),
             )
             return Reply(True)
         text = " ".join(places)
         line = TurnLine(len(self.record) + 1, self.mover, text, Message("web_test.turn", (("places", text),)))
         self.publish(
             view=view,
-            signal="green",
+            signal="accepted",
             verdict=None,
             provisional=line,
             marks=tuple(Mark(p, "provisional") for p in places),
@@ -171,7 +174,7 @@ class FakeService:
             view=self.agreed,
             agreed_view=self.agreed,
             provisional=None,
-            signal="green",
+            signal="accepted",
             marks=tuple(Mark(p, "last") for p in line.text.split()),
         )
         return Reply(True)
@@ -184,10 +187,10 @@ class FakeService:
             (Answer("NE", Message("web.moguli.path.NE")), Answer("SW", Message("web.moguli.path.SW"))),
             ("c3",),
         )
-        self.publish(question=question, signal="amber", verdict=None, marks=(Mark("c3", "question"),))
+        self.publish(question=question, signal="question", verdict=None, marks=(Mark("c3", "question"),))
 
     def on_answer(self, args: Mapping[str, Json]) -> Reply:
-        self.publish(question=None, signal="green", marks=())
+        self.publish(question=None, signal="accepted", marks=())
         return Reply(True)
 
     def trouble(self) -> None:

@@ -50,7 +50,10 @@ class Board(Protocol):
     """One game's drawing template: a module `web.boards.<game>` with these functions. Nothing here knows rules."""
 
     def draw(self, view: Json, marks: Sequence[Mark]) -> str:
-        """The board as one SVG element; places carry `data-place`, pieces `data-piece` (a kind) and `data-place`."""
+        """The board as one SVG element, bare when the view is None.
+
+        Places are groups of class `place` with `data-place`; pieces are groups in them with `data-piece` (a kind).
+        """
 
     def chip(self, player: int) -> str:
         """A small SVG of the pieces of this player (index), for the list of players."""

@@ -23,13 +23,17 @@ _LOOK = {
 }
 
 
-def draw_mark(role: str, size: int) -> str:
-    """The SVG inside of a mark over a square place of this size; an unknown role is drawn as a hint."""
-    role = role if role in _LOOK else "hint"
-    colour, stroke = _LOOK[role]
+def draw_frame(role: str, size: int) -> str:
+    """The outline of a mark over a square place of this size; an unknown role is drawn as a hint."""
+    colour, stroke = _LOOK.get(role, _LOOK["hint"])
     frame = f'<rect x="2" y="2" width="{size - 4}" height="{size - 4}" rx="6" fill="none"'
+    return f'{frame} stroke="#fff" stroke-width="6" opacity=".8"/>{frame} stroke="{colour}" {stroke}/>'
+
+
+def draw_sign(role: str, size: int) -> str:
+    """The sign of a mark in the corner of its place; to be drawn above all outlines."""
+    role = role if role in _LOOK else "hint"
     return (
-        f'{frame} stroke="#fff" stroke-width="7" opacity=".75"/>{frame} stroke="{colour}" {stroke}/>'
-        f'<g transform="translate({size - 9} 9)"><circle r="9.5" fill="{colour}" stroke="#fff" stroke-width="1.5"/>'
-        f"{_SIGN[role]}</g>"
+        f'<g transform="translate({size - 4} 4) scale(.86)">'
+        f'<circle r="10" fill="{_LOOK[role][0]}" stroke="#fff" stroke-width="1.5"/>{_SIGN[role]}</g>'
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from companion.bulletin import Mark
 from companion.games.contract import Json, Message
 from web.boards import Choice, Kind, Table
-from web.boards.marks import draw_mark
+from web.boards.marks import draw_frame, draw_sign
 
 COLUMNS = "abcde"
 ROWS = range(7, 0, -1)
@@ -17,7 +17,7 @@ EMPTY = "-"
 PAWNS = ("1", "2")
 
 TILE = 60  # drawing units; the whole board is LEFT + 5 tiles + RIGHT wide
-LEFT, RIGHT, TOP, BOTTOM = 30, 12, 12, 30
+LEFT, RIGHT, TOP, BOTTOM = 38, 14, 14, 30
 WIDTH, HEIGHT = LEFT + 5 * TILE + RIGHT, TOP + 7 * TILE + BOTTOM
 _EDGE = {"N": (30, 1), "E": (59, 30), "S": (30, 59), "W": (1, 30)}
 _FACE, _FACE_EDGE, _WOOD, _INK = "#efe0c2", "#b99b6b", "#4a3424", "#2b3a4a"
@@ -25,7 +25,11 @@ _STONE = {1: ("#ffffff", "#3a3a3a"), 2: ("#1f4fbf", "#0c2050")}
 
 
 def draw(view: Json, marks: Sequence[Mark]) -> str:
-    """The board as one SVG element, seen by the first player: row 1 below, column a on the left."""
+    """The board as one SVG element, seen by the first player: row 1 below, column a on the left.
+
+    The path below ground (dotted) is drawn where it differs from the one above: on tiles without a triangle.
+    """
+    view = view or {"tiles": {}, "pawns": {}}
     tiles, pawns, locked = view["tiles"], view["pawns"], set(view.get("locked", ()))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" class="board">',
@@ -35,14 +39,15 @@ def draw(view: Json, marks: Sequence[Mark]) -> str:
     for place, (x, y) in _PLACES.items():
         tile = tiles.get(place)
         parts.append(f'<g class="place" data-place="{place}" transform="translate({x} {y})">')
-        parts.append(_tile(tile) if tile else f'<rect x="1" y="1" width="58" height="58" rx="4" fill="{_INK}"/>')
+        parts.append(_tile(tile) if tile else _BARE)
         parts.append(_LOCK if place in locked else "")
         parts.append(_pawn(int(pawns[place]), place) if place in pawns else "")
         parts.append("</g>")
-    for mark in marks:
-        if mark.place in _PLACES:
+    shown = [mark for mark in marks if mark.place in _PLACES]
+    for part, kind in ((draw_frame, "mark"), (draw_sign, "sign")):
+        for mark in shown:
             x, y = _PLACES[mark.place]
-            parts.append(f'<g class="mark {mark.role}" transform="translate({x} {y})">{draw_mark(mark.role, TILE)}</g>')
+            parts.append(f'<g class="{kind} {mark.role}" transform="translate({x} {y})">{part(mark.role, TILE)}</g>')
     return "".join(parts) + "</svg>"
 
 
@@ -55,14 +60,14 @@ def _coordinates(view: Json) -> list[str]:
     text = 'fill="#f3e3c3" font-size="14" font-weight="600" text-anchor="middle" font-family="system-ui, sans-serif"'
     out = [f'<g {text} aria-hidden="true">']
     out += [f'<text x="{LEFT + i * TILE + 30}" y="{HEIGHT - 10}">{c}</text>' for i, c in enumerate(COLUMNS)]
-    out += [f'<text x="15" y="{TOP + (7 - row) * TILE + 35}">{row}</text>' for row in ROWS]
+    out += [f'<text x="{LEFT - 12}" y="{TOP + (7 - row) * TILE + 35}">{row}</text>' for row in ROWS]
     out.append("</g>")
-    # A bar beside the starting row of the player to move: shape and place say it, not the colour alone.
+    # An arrow at the starting row of the player to move: shape and place say it, not the colour alone.
     row = {1: 1, 2: 7}.get(view.get("to_move"))
-    if row:
+    if row and not view.get("over"):
         y = TOP + (7 - row) * TILE
-        fill, edge = _STONE[view["to_move"]]
-        out.append(f'<path d="M4 {y + 14}l9 16l-9 16z" transform="translate(-1 0)" fill="{fill}" stroke="{edge}"/>')
+        fill = _STONE[view["to_move"]][0]
+        out.append(f'<path d="M7 {y + 20}l9 10l-9 10z" fill="{fill}" stroke="#f3e3c3" stroke-width="1.5"/>')
     if view.get("cylinder"):
         arrow = 'fill="none" stroke="#f3e3c3" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"'
         for row in ROWS:
@@ -74,8 +79,8 @@ def _coordinates(view: Json) -> list[str]:
 def _tile(tile: Json) -> str:
     path = tile["path"]
     out = [f'<rect x="1" y="1" width="58" height="58" rx="4" fill="{_FACE}" stroke="{_FACE_EDGE}"/>']
-    under = tile.get("under", path)
-    if under != path:
+    if not tile.get("triangle"):
+        under = "".join(side for side in "NESW" if side not in path)
         line = 'fill="none" stroke="#a98a5b" stroke-width="3" stroke-dasharray="1 6" stroke-linecap="round"'
         out.append(f'<path d="{_line(under, 8)}" {line}/>')
     line = 'fill="none" stroke-linejoin="round"'
@@ -121,6 +126,7 @@ def _pawn(player: int, place: str = "") -> str:
     )
 
 
+_BARE = '<rect x="1" y="1" width="58" height="58" rx="4" fill="#5d4533" stroke="#7d624a" stroke-dasharray="4 4"/>'
 _LOCK = (
     '<g class="lock" fill="none" stroke="#5d3d1b" stroke-width="2"><rect x="5" y="49" width="9" height="7" rx="1.5" '
     'fill="#5d3d1b"/><path d="M6.5 49v-2.5a3 3 0 0 1 6 0v2.5"/></g>'
@@ -177,7 +183,7 @@ def facts(view: Json) -> Mapping[str, str]:
 
 
 def edited(view: Json, facts: Mapping[str, str]) -> Json:
-    """The view with these facts; the path below follows from path and triangle (rules, "Board and tiles")."""
+    """The view with these facts."""
     tiles = {place: dict(tile) for place, tile in view["tiles"].items()}
     pawns = dict(view["pawns"])
     for key, value in facts.items():
@@ -192,8 +198,6 @@ def edited(view: Json, facts: Mapping[str, str]) -> Json:
             pawns.pop(place, None)
             if value in PAWNS:
                 pawns[place] = int(value)
-        path = tiles[place]["path"]
-        tiles[place]["under"] = path if tiles[place]["triangle"] else "".join(s for s in "NESW" if s not in path)
     return {**view, "tiles": tiles, "pawns": pawns}
 
 

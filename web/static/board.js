@@ -43,6 +43,8 @@ function paint(svg) {
   const hadFocus = board.contains(document.activeElement);
   board.dataset.svg = svg;
   board.innerHTML = svg;
+  const box = $("svg", board)?.viewBox.baseVal;
+  if (box?.height) document.documentElement.style.setProperty("--ratio", box.width / box.height);
   label();
   if (hadFocus) placeNode(focus)?.focus();
 }

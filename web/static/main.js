@@ -29,7 +29,7 @@ function redraw() {
 function announce() {
   const { state, record } = now;
   const last = record.at(-1);
-  const red = state.signal === "red" ? state.verdict : "";
+  const red = state.signal === "illegal" ? state.verdict : "";
   const key = JSON.stringify([record.length, last?.words, state.question?.id, red, state.outcome]);
   if (key === announced) return;
   const first = announced === "";

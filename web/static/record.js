@@ -1,11 +1,11 @@
 // The record of turns, with going back and correcting; declaring a turn in notation.
 import { $, ask, boot, command, el, fill, picture, w } from "./dom.js";
 
-const TV_LINES = 6;
+const TV_LINES = 9;
 
 export function showRecord(record, state, seats) {
   const may = !boot.tv && seats.may.length > 0;
-  const lines = boot.tv ? record.slice(-TV_LINES) : record;
+  const lines = boot.tv ? record.slice(-TV_LINES).reverse() : record;
   const list = $("#record");
   const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
   fill(list, [lines, may, state.chips.length, state.players], () => (lines.length ? lines.map((line) => el("li", { value: line.number, class: line.refused ? "refused" : "" },
@@ -14,7 +14,7 @@ export function showRecord(record, state, seats) {
       line.corrected ? el("small", {}, ` ${w("corrected")}`) : null,
       line.refused ? el("p", { class: "why" }, `${w("refused")} ${line.refused}`) : null),
     may ? menu(line) : null)) : [el("li", { class: "empty" }, w("no_turns"))]));
-  if (atEnd) list.scrollTop = list.scrollHeight;
+  if (atEnd && !boot.tv) list.scrollTop = list.scrollHeight;
   const declare = $("#declare");
   if (declare) declare.hidden = !may || !["playing", "start_check"].includes(state.phase);
 }

@@ -1,7 +1,9 @@
 // Whose turn, the verdict, the open question, what can be done, seats, devices: all in words from the table.
 import { $, ask, boot, command, el, fill, picture, post, say, w } from "./dom.js";
 
-const KINDS = { green: "accepted", amber: "question", red: "illegal" };
+const SIGNALS = ["accepted", "provisional", "question", "illegal"];
+// Rarely used or far-reaching: behind "more", so that no thumb hits it by chance.
+const rare = (act) => ["pause", "referee"].includes(act.command) || (act.command === "declare" && act.confirm);
 
 export function showStatus(state, seats) {
   document.body.dataset.phase = state.phase;
@@ -46,9 +48,10 @@ function showPlayers(state) {
 function showVerdict(state) {
   const box = $("#verdict");
   box.hidden = !state.verdict;
-  box.dataset.signal = KINDS[state.signal] ?? state.signal;
-  $(".verdict-kind", box).textContent = w(`signal.${state.signal in { green: 1, amber: 1, red: 1 } ? state.signal : "off"}`);
-  $(".verdict-kind", box).hidden = !(state.signal in KINDS);
+  const known = SIGNALS.includes(state.signal);
+  box.dataset.signal = known ? state.signal : "";
+  $(".verdict-kind", box).textContent = known ? w(`signal.${state.signal}`) : "";
+  $(".verdict-kind", box).hidden = !known;
   $(".verdict-words", box).textContent = state.verdict ?? "";
   list($(".details", box), state.details);
 }
@@ -76,16 +79,28 @@ function showQuestion(state, seats) {
 }
 
 function showActs(state, seats) {
-  const mine = state.acts.filter((act) => act.player == null || seats.may.includes(act.player));
   const may = seats.may.length > 0 || seats.free_for_all;
-  const acts = may ? mine : [];
-  fill($("#acts"), acts, () => acts.map((act) => el("button", {
-    type: "button", class: act.command === "done" || act.command === "accept_start" ? "main" : "", "data-command": act.command,
+  const acts = state.acts.filter((act) => may && (act.player == null || seats.may.includes(act.player)));
+  const box = $("#acts");
+  const open = $("details", box)?.open ?? false;
+  fill(box, [acts, state.players], () => {
+    const often = acts.filter((act) => !rare(act));
+    const rest = acts.filter(rare);
+    return [...often.map((act) => button(act, acts, state.players)), rest.length ? el("details", { open },
+      el("summary", { class: "button" }, w("more_acts")), el("div", { class: "row" }, ...rest.map((act) => button(act, acts, state.players)))) : null];
+  });
+}
+
+function button(act, acts, players) {
+  const shared = acts.some((other) => other.words === act.words && other.player !== act.player);
+  const words = shared && act.player != null ? `${act.words} (${players[act.player]})` : act.words;
+  return el("button", {
+    type: "button", class: ["done", "accept_start", "resume"].includes(act.command) ? "main" : "", "data-command": act.command,
     onclick: async () => {
-      if (act.confirm && !(await ask(w("confirm", { words: act.words })))) return;
+      if (act.confirm && !(await ask(w("confirm", { words })))) return;
       command(act.command, act.args, act.player);
     },
-  }, act.words)));
+  }, words);
 }
 
 function showSeats(state, seats) {
