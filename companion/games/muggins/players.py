@@ -9,6 +9,10 @@ from companion.games.muggins.play import DEAL, dealt, legal, placement
 from companion.games.muggins.state import Act, State, Turn, unseen
 from companion.games.muggins.tiles import SET, Line, Tile, extend, points, tile_of
 
+PIPS, THREAT = 0.8, 0.25
+"""How much a pip shed and a point that the next player may make count, in points. More fear of the next player makes
+matches of several such players endless: nobody scores and every round costs its hands."""
+
 
 def choose(state: State, rng: random.Random) -> Turn:
     """A sensible act: scores now, leaves the next player little to score with, sheds heavy tiles; else any act."""
@@ -73,7 +77,7 @@ def _worth(state: State, act: Act) -> float:
         return float("-inf")
     hidden = [t for t in SET if t not in state.certain(state.to_move) and t not in {tile_of(a, b) for a, b in line}]
     threat = sum(_most(line, tile) for tile in hidden) / max(len(hidden), 1)
-    return scored + 0.15 * sum(act.tile) - threat
+    return scored + PIPS * sum(act.tile) - THREAT * threat
 
 
 def _most(line: Line, tile: Tile) -> int:
