@@ -20,8 +20,10 @@ from companion.eyes import Eyes
 from companion.games.contract import Look, Refusal, Setup
 from companion.match import Choice
 from companion.registry import GameEntry
+from companion.run import press
 from companion.service import Service
 from devices.contract import Frame, Source
+from devices.gpio import GpioButtons, GpioLights, MockWires, load_pins, mock_factory, open_buttons, open_lights
 from devices.simulated.contract import SimulatedTable
 
 NAMES = ("Ada", "Bea", "Carl", "Dora", "Emil", "Frida")
@@ -60,6 +62,21 @@ class Stopped(Exception):
     """Somebody ended the demo."""
 
 
+@dataclass(frozen=True, slots=True)
+class TableClock:
+    """A simulated table's time as a clock for its devices."""
+
+    table: SimulatedTable
+
+    def now_s(self) -> float:
+        """Simulated time in seconds."""
+        return self.table.now_s()
+
+    def sleep_s(self, seconds: float) -> None:
+        """Lets simulated time pass."""
+        self.table.advance(seconds)
+
+
 class Demo:
     """Simulated players at a simulated table, in simulated time; `speed` None never sleeps."""
 
@@ -74,8 +91,11 @@ class Demo:
         self._fingers = Author("button", "simulated")
         self._table: SimulatedTable | None = None
         self._camera: Source[Frame] | None = None
+        self._buttons: GpioButtons | None = None
+        self._lights: GpioLights | None = None
         self._eyes: Eyes | None = None
         self._state: Any = None
+        self._goal: Any = None
         self._mine = ""
         self.stopped = False
 
@@ -105,7 +125,11 @@ class Demo:
             raise Stopped
         began_s = time.perf_counter()
         assert self._table is not None and self._camera is not None and self._eyes is not None
+        assert self._buttons is not None and self._lights is not None
         self._table.advance(FRAME_S)
+        while (pressed := self._buttons.read(0.0)) is not None:
+            press(self.service, pressed.button)
+        self._lights.tick()
         frame = self._camera.read(0.0)
         if frame is not None:
             seen = self._eyes.look(frame)
@@ -133,12 +157,6 @@ class Demo:
     def _busy(self) -> bool:
         return self._table is not None and self._table.busy
 
-    def _wire(self, button: str, down: bool) -> None:
-        if down:
-            player = int(button[4:]) - 1 if button.startswith("done") else None
-            command = "done" if button.startswith("done") else button
-            self.service.submit(command, {}, Author("button", button, player))
-
     def _begin(self) -> None:
         """Lays the table for a new game and lets the program check the start."""
         options = {o.name: o.default for o in self.rules.options()}
@@ -147,8 +165,13 @@ class Demo:
         self._state = self.rules.new(Setup(NAMES[:count], options, start))
         look = self.rules.look(self._state)
         seed = self._chance.randrange(2**31)
-        self._table = self.game.load_table()(look, self.board, seed, press_wire=self._wire)
+        factory = mock_factory()
+        wires = MockWires(factory, load_pins()["buttons"], bounces=2)
+        self._table = self.game.load_table()(look, self.board, seed, press_wire=wires)
         self._camera = self._table.camera()
+        self._buttons = open_buttons("gpio-mock://", TableClock(self._table), factory)
+        self._lights = open_lights("gpio-mock://", TableClock(self._table), factory)
+        self.service.light(self._lights)
         profile = TableProfile(self.board, camera="sim://table")
         self._eyes = Eyes(profile, self.game.load_reader(), self.service, bulletin=self._pictures)
         self.service.has_buttons(True)
@@ -183,6 +206,7 @@ class Demo:
         rules, state = self.rules, self._state
         player = rules.to_act(state).players[0]
         turn, after, declared = self._pick(state)
+        self._goal = after
         before = self.service.match.turns
         self._table.perform(rules.trace(state, turn))
         what = f"turn {before + 1}, {rules.text(turn)}"
@@ -223,6 +247,7 @@ class Demo:
         question = self.service.match.question
         assert question is not None and self._table is not None
         self.tally.asked += 1
+        _log.info("asked: %s", [(c.kind, c.words.id, c.turns, dict(c.facts)) for c in question.choices])
         truth = self._table.look()
         fitting = [c for c in question.choices if self._fits(c, truth)]
         if not fitting:
@@ -238,7 +263,14 @@ class Demo:
         if choice.value == "other":
             return False
         look = {**match.rules.look(match.now), **choice.facts}
-        return all(truth.get(k) == v for k, v in look.items())
+        return all(truth.get(k) == v for k, v in look.items()) and self._same_turns(choice)
+
+    def _same_turns(self, choice: Choice) -> bool:
+        """Whether the turns of an answer lead to the true position, not only to the same look."""
+        state = self.service.match.agreed
+        for _, text in choice.turns:
+            state = self.rules.apply(state, self.rules.parse(text))
+        return not choice.turns or state == self._goal
 
     def _set_right(self) -> None:
         """After a wrong verdict: tells the program the truth, so that the next turn is judged from it."""

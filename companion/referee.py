@@ -170,7 +170,8 @@ def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: floa
             yield Tale("next", score, look, stories, warnings=following.warnings)
         refusals = refusals or following.refusals
     if not legal:
-        yield Tale("illegal", -cost - ILLEGAL, look, refusals=refusals, warnings=warnings)
+        prior = ILLEGAL + IDLE * max(0, position.presses - 1)
+        yield Tale("illegal", -cost - prior, look, refusals=refusals, warnings=warnings)
 
 
 def _takebacks(rules: Rules[Any, Any], position: Position, sight: Sight) -> Iterator[Tale]:
@@ -227,8 +228,8 @@ def _two_turns(rules: Rules[Any, Any], state: Any, look: Look) -> Iterable[tuple
 
 
 def separate_changes(before: Look, after: Look) -> list[list[str]]:
-    """The changed facts in groups that belong together: where pieces only moved (of a kind as many of each value lie
-    there as before), those of one value are one group; every other fact is one by itself."""
+    """The changed facts in groups that belong together: where pieces only moved over mostly bare places (as many of
+    each value lie there as before), those of one value are one group; every other fact is one by itself."""
     by_kind: dict[str, list[str]] = {}
     for key in sorted(after):
         if after[key] != before[key]:
@@ -238,10 +239,11 @@ def separate_changes(before: Look, after: Look) -> list[list[str]]:
         if Counter(before[k] for k in keys) != Counter(after[k] for k in keys):
             units += [[k] for k in keys]
             continue
-        bare = Counter(v for k, v in before.items() if k.startswith(f"{kind}:")).most_common(1)[0][0]
+        values = Counter(v for k, v in before.items() if k.startswith(f"{kind}:"))
+        bare, count = values.most_common(1)[0]
         moved: dict[str, list[str]] = {}
         for key in keys:
-            values = {before[key], after[key]} - {bare}
-            moved.setdefault(min(values), []).append(key)
-        units += moved.values() if all(len({before[k], after[k]} - {bare}) == 1 for k in keys) else [keys]
+            piece = {before[key], after[key]} - {bare}
+            moved.setdefault(min(piece) if len(piece) == 1 and 2 * count > values.total() else key, []).append(key)
+        units += moved.values()
     return units

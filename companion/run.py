@@ -7,9 +7,6 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from devices.camera import open_camera
-from devices.gpio import open_buttons, open_lights
-
 from calibration.profile import CalibrationError, TableProfile, load_board, load_profile
 from companion.bulletin import Bulletin, Device
 from companion.config import Config
@@ -18,7 +15,9 @@ from companion.eyes import RETRY_S, Eyes, EyesThread
 from companion.games.contract import Message
 from companion.registry import game
 from companion.service import Service
+from devices.camera import open_camera
 from devices.contract import DeviceError, Press, Source
+from devices.gpio import open_buttons, open_lights
 from vision.contract import VisionError
 
 _log = logging.getLogger(__name__)
