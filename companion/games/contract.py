@@ -114,13 +114,15 @@ class Explanation(Generic[S, T]):
 
     `stories`: legal turns that lead exactly to the look, fewest unseen acts first, then by text; one per different
     next state (the best of its kind). Empty when none is legal; then `refusals` holds the rules in the way, the one
-    that matters most first, each with its places. `warnings` are about a story that is legal so far but cannot be
-    completed, or that the table should know.
+    that matters most first, each with its places. `unfinished`: nothing that is seen breaks a rule, the turn only lacks
+    an act that the refusals name, and further acts can still make it legal. `warnings` are about a story that is legal
+    so far but cannot be completed, or that the table should know.
     """
 
     stories: tuple[Story[S, T], ...] = ()
     refusals: tuple[Refusal, ...] = ()
     warnings: tuple[Message, ...] = ()
+    unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)

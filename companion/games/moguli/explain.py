@@ -17,10 +17,10 @@ from companion.games.moguli.judge import exchanged, judge, settle
 from companion.games.moguli.looks import Change, change
 from companion.games.moguli.moves import movable, must_move, reach
 from companion.games.moguli.notation import turn_text
-from companion.games.moguli.state import BONUS, DECLINE, EXCHANGE_ROWS, MOVE, ROTATE, Act, State, Turn
+from companion.games.moguli.state import BONUS, EXCHANGE, MOVE, ROTATE, State, Turn
 
 MoguliExplanation = Explanation[State, Turn]
-ANGLES = (2, 1, 3)
+BY_TEXT = (2, 1, 3)
 """Quarter turns in the order in which their texts sort: +180, +90, -90."""
 
 
@@ -107,10 +107,9 @@ def faulty(before: State, diff: Change) -> MoguliExplanation:
 def _explain_exchange(before: State, diff: Change, player: int) -> MoguliExplanation:
     if not (any(diff.left) or any(diff.came)):
         found: list[tuple[int, str, Turn]] = []
-        for row in (0, *EXCHANGE_ROWS):
+        for row, act in EXCHANGE.items():
             if exchanged(before.tiles, player, row) == diff.tiles:
-                turn = ((Act("X", "", row)),) if row else DECLINE
-                found.append((int(bool(row) and diff.nothing), turn_text(turn), turn))
+                found.append((int(bool(row) and diff.nothing), act, (act,)))
         stories = []
         for unseen, _, turn in sorted(found)[:1]:
             after = judge(before, turn)
@@ -199,7 +198,7 @@ def _one_tile(before: State, tile: int, code: int, mover: Mover, found: Stories)
         return
     if STRAIGHT[code]:
         return
-    for first in ANGLES:
+    for first in BY_TEXT:
         rest = (turn - first) % 4
         if rest and mover.after(tile, TURNED[before.tiles[tile]][first])[1]:
             found.add(lock, (ROTATE[tile][first], move, BONUS[tile][rest]), True)
@@ -220,7 +219,7 @@ def _taken_back(before: State, tile: int, mover: Mover, found: Stories) -> None:
         found.add(lock, (move, ROTATE[tile][2], BONUS[tile][2]), True)
         return
     if mover.touched & lock:
-        for first in ANGLES:
+        for first in BY_TEXT:
             if mover.after(tile, TURNED[code][first])[1]:
                 found.add(lock, (ROTATE[tile][first], move, BONUS[tile][4 - first]), True)
                 return

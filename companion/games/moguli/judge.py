@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from companion.games.contract import Refusal
-from companion.games.moguli.board import BIT, CROSS, HOME, INDEX, NAMES, TURNED, names_in
+from companion.games.moguli.board import BIT, CROSS, HOME, NAMES, TURNED, names_in
 from companion.games.moguli.moves import (
     can_in_turn,
     is_obliged,
@@ -14,9 +14,8 @@ from companion.games.moguli.moves import (
     pawn_moves,
     reach,
 )
-from companion.games.moguli.notation import well_formed
 from companion.games.moguli.routes import no_route
-from companion.games.moguli.state import EXCHANGE_ROWS, Over, State, Turn, free_doors, owner
+from companion.games.moguli.state import ACTS, Over, State, Turn, free_doors, owner
 
 HOME_ROW = (1, 7)
 FOUR = 4
@@ -27,19 +26,19 @@ def judge(state: State, turn: Turn) -> State | Refusal:
     """The state after the turn, or why it is illegal (the first act that breaks a rule, or what is missing)."""
     if state.over is not None:
         return Refusal("moguli.game_over")
-    if not well_formed(turn):
-        return Refusal("moguli.no_such_act", values=(("turn", repr(turn)),))
-    kind = turn[0].kind if turn else ""
+    unknown = [act for act in turn if act not in ACTS]
+    if unknown:
+        return Refusal("moguli.no_such_act", values=(("act", str(unknown[0])),))
+    kind, _, number = ACTS[turn[0]] if turn else ("", -1, 0)
     if kind in ("resign", "draw", "X") and len(turn) > 1:
         return Refusal("moguli.one_declaration")
     if kind == "resign":
-        number = int(turn[0].arg) or (awaited(state) + 1)
-        return replace(state, over=Over(2 - number, "resigned"))
+        return replace(state, over=Over(1 - (awaited(state) if number < 0 else number), "resigned"))
     if kind == "draw":
         return replace(state, over=Over(None, "agreed"))
     if state.setup is not None:
         return _exchange(state, state.setup, turn)
-    if any(act.kind not in "RMB" for act in turn):
+    if any(ACTS[act].kind not in "RMB" for act in turn):
         return Refusal("moguli.exchange_only_before")
     return _acts(state, turn)
 
@@ -60,11 +59,10 @@ def exchanged(tiles: tuple[int, ...], player: int, row: int) -> tuple[int, ...]:
 
 
 def _exchange(state: State, player: int, turn: Turn) -> State | Refusal:
-    if len(turn) != 1 or turn[0].kind != "X":
+    if len(turn) != 1 or ACTS[turn[0]].kind != "X":
         return Refusal("moguli.exchange_first", values=(("player", f"#{player}"), ("row", HOME_ROW[player])))
-    row = int(turn[0].arg)
-    assert row == 0 or row in EXCHANGE_ROWS
-    return replace(state, tiles=exchanged(state.tiles, player, row), setup=1 if player == 0 else None)
+    tiles = exchanged(state.tiles, player, ACTS[turn[0]].arg)
+    return replace(state, tiles=tiles, setup=1 if player == 0 else None)
 
 
 def _acts(state: State, turn: Turn) -> State | Refusal:
@@ -72,34 +70,37 @@ def _acts(state: State, turn: Turn) -> State | Refusal:
     player = state.to_move
     tiles = list(state.tiles)
     pawns = list(state.pawns)
-    locks = rotations = 0
+    locks = 0
+    first = ""
     moved = earned = ended = False
     for act in turn:
-        place = INDEX[act.place]
+        kind, place, arg = ACTS[act]
+        name = NAMES[place]
         if ended:
-            return Refusal("moguli.bonus_last", (act.place,))
-        if act.kind == "M":
+            return Refusal("moguli.bonus_last", (name,), (("tiles", name),))
+        if kind == "M":
             if moved:
-                return Refusal("moguli.two_moves", (act.place, str(act.arg)))
-            refusal, earned = judge_move(state, tuple(tiles), place, INDEX[str(act.arg)])
+                places = (name, NAMES[arg])
+                return Refusal("moguli.two_moves", places, (("count", 2), ("starts", name)))
+            refusal, earned = judge_move(state, tuple(tiles), place, arg)
             if refusal is not None:
                 return refusal
             moved = True
-            pawns[player] ^= BIT[place] | BIT[INDEX[str(act.arg)]] if act.place != act.arg else 0
+            pawns[player] = pawns[player] & ~BIT[place] | BIT[arg]
             continue
-        if act.kind == "R" and rotations:
-            first = next(other.place for other in turn if other.kind == "R")
-            return Refusal("moguli.two_rotations", (first, act.place), (("first", first), ("second", act.place)))
-        if act.kind == "B":
+        if kind == "R" and first:
+            return Refusal("moguli.two_rotations", (first, name), (("first", first), ("second", name)))
+        if kind == "B":
             if not earned:
-                return Refusal("moguli.no_bonus", (act.place,), (("tile", act.place),))
+                return Refusal("moguli.no_bonus", (name,), (("tile", name),))
             ended = True
+        else:
+            first = name
         if state.locked & BIT[place]:
-            return Refusal("moguli.locked", (act.place,), (("tile", act.place),))
-        rotations += act.kind == "R"
-        tiles[place] = TURNED[tiles[place]][int(act.arg)]
+            return Refusal("moguli.locked", (name,), (("tile", name),))
+        tiles[place] = TURNED[tiles[place]][arg]
         locks |= BIT[place]
-    missing = missing_act(state, tuple(tiles), moved, bool(rotations))
+    missing = missing_act(state, tuple(tiles), moved, bool(first))
     if missing is not None:
         return missing
     return settle(state, tuple(tiles), (pawns[0], pawns[1]), locks, moved)

@@ -6,8 +6,8 @@ printed +270 is read as -90), `M` with two doors, `X4` or `X-` for the exchange 
 
 A position is rows 7 to 1 parted by `/`, each tile `b` or `s` (capital with the triangle) and its rotation; `1:` and
 `2:` with the pawns' doors; player to move; locked tiles; blocked run; `L` in the last turn; flags `c` cylinder, `p`
-ability "position", `m` compulsory actions. What is not usual follows: `rows` (variant new starting row), `setup=1` (whose
-exchange is due), `over=2,four` (0: draw).
+ability "position", `m` compulsory actions. What is not usual follows: `rows` (variant new starting row), `setup=1`
+(whose exchange is due), `over=2,four` (0: draw).
 """
 
 from __future__ import annotations
@@ -27,32 +27,16 @@ from companion.games.moguli.board import (
     names_in,
     rotation_of,
 )
-from companion.games.moguli.state import DRAW, EXCHANGE_ROWS, MOVE, Act, Options, Over, State, Turn
+from companion.games.moguli.state import ACTS, BONUS, ROTATE, Options, Over, State, Turn
 
-_ANGLE = {1: "+90", 2: "+180", 3: "-90"}
-_QUARTERS = {"+90": 1, "+180": 2, "-90": 3, "+270": 3, "-180": 2, "-270": 1}
 _SPIN = re.compile(r"([RB]) ?([a-e][1-7]) ?([+-]\d+)")
-_STEP = re.compile(r"M ?([a-e][1-7]) ?- ?([a-e][1-7])")
-_SWAP = re.compile(r"X ?([345-])")
-_RESIGN = re.compile(r"resign(?: ([12]))?")
+_QUARTERS = {"+90": 1, "+180": 2, "-90": 3, "+270": 3, "-180": 2, "-270": 1}
 WHYS = ("four", "both_four", "blocked", "resigned", "agreed")
 
 
 def turn_text(turn: Turn) -> str:
     """One line of notation that `parse_turn` reads back."""
-    return ", ".join(_act_text(act) for act in turn) or "-"
-
-
-def _act_text(act: Act) -> str:
-    if act.kind in ("R", "B"):
-        return f"{act.kind} {act.place}{_ANGLE[int(act.arg)]}"
-    if act.kind == "M":
-        return f"M {act.place}-{act.arg}"
-    if act.kind == "X":
-        return f"X{act.arg or '-'}"
-    if act.kind == "resign":
-        return f"resign {act.arg}" if act.arg else "resign"
-    return act.kind
+    return ", ".join(turn) or "-"
 
 
 def parse_turn(text: str) -> Turn:
@@ -63,40 +47,17 @@ def parse_turn(text: str) -> Turn:
     return tuple(_parse_act(part.strip(), text) for part in stripped.split(","))
 
 
-def _parse_act(part: str, text: str) -> Act:
-    if found := _SPIN.fullmatch(part):
-        kind, tile, angle = found.groups()
-        if angle in _QUARTERS:
-            return Act(kind, tile, _QUARTERS[angle])
-    elif found := _STEP.fullmatch(part):
-        return MOVE[INDEX[found[1]]][INDEX[found[2]]]
-    elif found := _SWAP.fullmatch(part):
-        return Act("X", "", 0 if found[1] == "-" else int(found[1]))
-    elif found := _RESIGN.fullmatch(part):
-        return Act("resign", "", int(found[1] or 0))
-    elif part == "draw":
-        return DRAW[0]
+def _parse_act(part: str, text: str) -> str:
+    if part in ACTS:
+        return part
+    found = _SPIN.fullmatch(part)
+    if found and found[3] in _QUARTERS:
+        table = ROTATE if found[1] == "R" else BONUS
+        return table[INDEX[found[2]]][_QUARTERS[found[3]]]
     raise RulesError(
         Refusal("moguli.bad_turn_text", values=(("part", part), ("text", text))),
         f"cannot read {part!r} in the turn {text!r}; a turn looks like 'R b3+90, M c1-d4, B b3-90', '-', 'X4', 'draw'",
     )
-
-
-def well_formed(turn: Turn) -> bool:
-    """Whether every act is one that exists (a door of the board, an angle, a row); not whether it is legal."""
-    return all(isinstance(act, tuple) and len(act) == 3 and _is_act(*act) for act in turn)
-
-
-def _is_act(kind: object, place: object, arg: object) -> bool:
-    if kind in ("R", "B"):
-        return place in INDEX and type(arg) is int and arg in _ANGLE
-    if kind == "M":
-        return place in INDEX and arg in INDEX
-    if kind == "X":
-        return place == "" and type(arg) is int and arg in (0, *EXCHANGE_ROWS)
-    if kind == "resign":
-        return place == "" and type(arg) is int and arg in (0, 1, 2)
-    return kind == "draw" and place == "" and arg == 0
 
 
 def position_text(state: State) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from companion.games.contract import Option, Refusal, RulesError
-from companion.games.moguli.board import BIT, HOME, NAMES
+from companion.games.moguli.board import BIT, DOORS, HOME, NAMES
 
 OPTIONS: tuple[Option, ...] = (
     Option("cylinder", (False, True), False),
@@ -58,29 +58,43 @@ class State:
 
 
 class Act(NamedTuple):
-    """One act of a turn.
+    """What one act of a turn is.
 
     `kind` "R" and "B": the rotation and the bonus rotation of tile `place` by `arg` quarter turns clockwise (1, 2, 3);
     "M": the pawn move from door `place` to door `arg`; "X": the exchange of the own starting row with row `arg` (0:
-    declined); "resign" of the player with number `arg` (0: the one to move); "draw", agreed.
+    declined); "resign" of player `arg` (-1: the one to move); "draw", agreed. `place` is -1 where there is none.
     """
 
     kind: str
-    place: str = ""
-    arg: int | str = 0
+    place: int
+    arg: int
 
 
-Turn = tuple[Act, ...]
-"""Acts in their order; the empty turn does nothing."""
+Turn = tuple[str, ...]
+"""Acts in their order, each in its notation (`R b3+90`); the empty turn does nothing. Plain strings, because lists of a
+hundred thousand turns are made and the garbage collector need not look into them."""
 
-ROTATE: tuple[tuple[Act, ...], ...] = tuple(tuple(Act("R", name, q) for q in range(4)) for name in NAMES)
-BONUS: tuple[tuple[Act, ...], ...] = tuple(tuple(Act("B", name, q) for q in range(4)) for name in NAMES)
-MOVE: tuple[tuple[Act, ...], ...] = tuple(tuple(Act("M", start, end) for end in NAMES) for start in NAMES)
-"""`ROTATE[tile][quarters]`, `BONUS[tile][quarters]`, `MOVE[from][to]`: the acts, made once."""
-
-DECLINE: Turn = (Act("X", "", 0),)
-DRAW: Turn = (Act("draw"),)
+ANGLES = {1: "+90", 2: "+180", 3: "-90"}
+"""Quarter turns clockwise -> how they are written."""
 EXCHANGE_ROWS = (3, 4, 5)
+
+ROTATE: tuple[dict[int, str], ...] = tuple({q: f"R {name}{angle}" for q, angle in ANGLES.items()} for name in NAMES)
+BONUS: tuple[dict[int, str], ...] = tuple({q: f"B {name}{angle}" for q, angle in ANGLES.items()} for name in NAMES)
+MOVE: tuple[tuple[str, ...], ...] = tuple(tuple(f"M {start}-{end}" for end in NAMES) for start in NAMES)
+"""`ROTATE[tile][quarters]`, `BONUS[tile][quarters]`, `MOVE[from][to]`: the acts by doors."""
+EXCHANGE: dict[int, str] = {0: "X-", **{row: f"X{row}" for row in EXCHANGE_ROWS}}
+RESIGN: dict[int, str] = {-1: "resign", 0: "resign 1", 1: "resign 2"}
+DRAW = "draw"
+
+ACTS: dict[str, Act] = {
+    **{ROTATE[tile][q]: Act("R", tile, q) for tile in range(DOORS) for q in ANGLES},
+    **{BONUS[tile][q]: Act("B", tile, q) for tile in range(DOORS) for q in ANGLES},
+    **{MOVE[start][end]: Act("M", start, end) for start in range(DOORS) for end in range(DOORS)},
+    **{text: Act("X", -1, row) for row, text in EXCHANGE.items()},
+    **{text: Act("resign", -1, player) for player, text in RESIGN.items()},
+    DRAW: Act("draw", -1, 0),
+}
+"""Every act there is, by its notation."""
 
 START_PAWNS: tuple[int, int] = HOME
 

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 
-from companion.games.moguli.board import ALL, INDEX, STRAIGHT, TURNED, doors_in
+from companion.games.moguli.board import ALL, STRAIGHT, TURNED, doors_in
 from companion.games.moguli.moves import Pawn, can, is_obliged, pawn_moves, rotated_moves
-from companion.games.moguli.state import BONUS, DECLINE, EXCHANGE_ROWS, MOVE, ROTATE, Act, State, Turn
+from companion.games.moguli.state import ACTS, BONUS, EXCHANGE, MOVE, ROTATE, State, Turn
 
 Ways = dict[int, list[int]]
 """Tile -> the quarter turns of it that open something."""
@@ -24,7 +24,7 @@ def legal_turns(state: State) -> list[Turn]:
     if state.over is not None:
         return []
     if state.setup is not None:
-        return [DECLINE] + [(Act("X", "", row),) for row in EXCHANGE_ROWS]
+        return [(act,) for act in EXCHANGE.values()]
     base = pawn_moves(state)
     tiles = state.tiles
     unlocked = tuple(doors_in(ALL & ~state.locked))
@@ -47,20 +47,27 @@ def legal_turns(state: State) -> list[Turn]:
         still.extend(singles if compulsory else ((), *singles))
     for door, ends, bonus, _, _ in base:
         for end in doors_in(ends):
-            move = MOVE[door][end]
+            first = (MOVE[door][end],)
             kept = still if door == end else turns
             if not compulsory:
-                kept.append((move,))
-            kept.extend([(move, *rotation) for rotation in singles])
+                kept.append(first)
+            kept.extend(map(first.__add__, singles))
             if bonus >> end & 1:
-                kept.extend([(move, *pair) for pair in _pairs(unlocked, straights)])
+                kept.extend(map(first.__add__, _pairs(unlocked, straights)))
     for (door, end), ways in opened.items():
         move = MOVE[door][end]
         kept = still if door == end else turns
-        kept.extend((ROTATE[tile][quarters], move) for tile, some in ways.items() for quarters in some)
+        kept.extend([(ROTATE[tile][quarters], move) for tile, some in ways.items() for quarters in some])
     for (door, end), ways in gained.items():
         kept = still if door == end else turns
-        kept.extend(_gained(state, MOVE[door][end], ways, opened.get((door, end)), unlocked))
+        for tile, some in ways.items():
+            bonuses = _bonuses(unlocked, straights, tile)
+            done = {BONUS[other][quarters] for other in ways if other < tile for quarters in ways[other]}
+            if done:
+                bonuses = tuple(bonus for bonus in bonuses if bonus[0] not in done)
+            for quarters in some:
+                kept.extend(map((ROTATE[tile][quarters], MOVE[door][end]).__add__, bonuses))
+            kept.extend(_same_tile(tiles[tile], tile, MOVE[door][end], some, opened.get((door, end))))
     return _merged(still, tiles) + turns
 
 
@@ -70,36 +77,25 @@ def _merged(still: list[Turn], tiles: tuple[int, ...]) -> list[Turn]:
     for turn in still:
         net: dict[int, int] = {}
         for act in turn:
-            if act.kind != "M":
-                tile = INDEX[act.place]
-                net[tile] = TURNED[net.get(tile, tiles[tile])][int(act.arg)]
+            kind, place, arg = ACTS[act]
+            if kind != "M":
+                net[place] = TURNED[net.get(place, tiles[place])][arg]
         found.setdefault(frozenset(net.items()), turn)
     return list(found.values())
 
 
-def _gained(state: State, move: Act, ways: Ways, opened: Ways | None, unlocked: tuple[int, ...]) -> Iterator[Turn]:
-    """Rotation, move, bonus where only the rotation makes the move earn the bonus."""
-    at_once = opened is None
-    for tile, some in ways.items():
-        straight = STRAIGHT[state.tiles[tile]]
-        for quarters in some:
-            first = ROTATE[tile][quarters]
-            for other in unlocked:
-                if other == tile:
-                    continue
-                reverse = ways.get(other, ())
-                for turn in (1, 2) if STRAIGHT[state.tiles[other]] else (1, 2, 3):
-                    if other > tile or turn not in reverse:
-                        yield first, move, BONUS[other][turn]
-        if straight:
-            if not at_once:
-                yield ROTATE[tile][1], move, BONUS[tile][1]
-            continue
-        shown = {1, 2, 3} if opened is None else set(opened.get(tile, ()))
-        for net in range(4):
-            if net not in shown:
-                quarters = next(q for q in some if (net - q) % 4)
-                yield ROTATE[tile][quarters], move, BONUS[tile][(net - quarters) % 4]
+def _same_tile(code: int, tile: int, move: str, some: list[int], opened: Ways | None) -> Iterator[Turn]:
+    """One tile rotated before the move and again by the bonus that only this rotation made the move earn: the net turns
+    that one rotation alone (in `opened` those that make the move legal at all; None: it is anyhow) does not show."""
+    if STRAIGHT[code]:
+        if opened is not None:
+            yield ROTATE[tile][1], move, BONUS[tile][1]
+        return
+    shown = (1, 2, 3) if opened is None else opened.get(tile, ())
+    for net in range(4):
+        if net not in shown:
+            quarters = next(q for q in some if q != net)
+            yield ROTATE[tile][quarters], move, BONUS[tile][(net - quarters) % 4]
 
 
 @lru_cache(maxsize=64)
@@ -112,15 +108,25 @@ def _singles(unlocked: tuple[int, ...], straights: tuple[bool, ...]) -> tuple[Tu
     )
 
 
+@lru_cache(maxsize=512)
+def _bonuses(unlocked: tuple[int, ...], straights: tuple[bool, ...], but: int) -> tuple[Turn, ...]:
+    """The bonus rotations of every tile but one, as `_singles`."""
+    return tuple(
+        (BONUS[tile][quarters],)
+        for tile, straight in zip(unlocked, straights, strict=True)
+        if tile != but
+        for quarters in ((1, 2) if straight else (1, 2, 3))
+    )
+
+
 @lru_cache(maxsize=16)
 def _pairs(unlocked: tuple[int, ...], straights: tuple[bool, ...]) -> tuple[Turn, ...]:
     """Rotation and bonus rotation after a move: each two tiles once, and the net-zero turn of each bend."""
-    singles = _singles(unlocked, straights)
     pairs = [
-        (first, BONUS[INDEX[second.place]][int(second.arg)])
-        for place, (first,) in enumerate(singles)
-        for (second,) in singles[place + 1 :]
-        if second.place != first.place
+        (first, bonus)
+        for (first,) in _singles(unlocked, straights)
+        for (bonus,) in _bonuses(unlocked, straights, ACTS[first].place)
+        if ACTS[bonus].place > ACTS[first].place
     ]
     pairs.extend(
         (ROTATE[tile][1], BONUS[tile][3]) for tile, straight in zip(unlocked, straights, strict=True) if not straight
@@ -165,7 +171,7 @@ def ordered_turns(state: State) -> Iterator[Turn]:
                     yield rotation, move, last
 
 
-def _moves(pawns: list[Pawn]) -> Iterator[tuple[Act, bool]]:
+def _moves(pawns: list[Pawn]) -> Iterator[tuple[str, bool]]:
     for door, ends, bonus, _, _ in pawns:
         for end in doors_in(ends):
             yield MOVE[door][end], bool(bonus >> end & 1)

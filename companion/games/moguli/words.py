@@ -6,9 +6,7 @@ from companion.games.contract import Awaiting, Declaration, Message, Outcome
 from companion.games.moguli.board import BIT, HOME, NAMES, names_in
 from companion.games.moguli.judge import HOME_ROW, awaited, missing_act
 from companion.games.moguli.moves import can, can_in_turn, is_obliged, must_move, pawn_moves
-from companion.games.moguli.state import DECLINE, DRAW, EXCHANGE_ROWS, MOVE, Act, State, Turn, free_doors
-
-DEGREES = {1: "90°", 2: "180°", 3: "270°"}
+from companion.games.moguli.state import ACTS, DRAW, EXCHANGE, MOVE, RESIGN, State, Turn, free_doors
 
 
 def to_act(state: State) -> Awaiting:
@@ -45,22 +43,22 @@ def describe(state: State, turn: Turn) -> Message:
     """The turn in words, said of the state before it."""
     player = awaited(state)
     values: list[tuple[str, str | int | float]] = [("player", f"#{player}")]
-    kinds = "".join(act.kind for act in turn)
+    acts = [ACTS[act] for act in turn]
+    kinds = "".join(act.kind for act in acts)
     if kinds == "X":
-        row = int(turn[0].arg)
+        row = acts[0].arg
         values += [("own", HOME_ROW[player]), ("row", row)]
         return Message("moguli.turn.X" if row else "moguli.turn.X-", tuple(values))
     if kinds == "resign":
-        number = int(turn[0].arg) or player + 1
-        return Message("moguli.turn.resign", (("player", f"#{number - 1}"),))
+        return Message("moguli.turn.resign", (("player", f"#{acts[0].arg if acts[0].arg >= 0 else player}"),))
     if kinds == "draw":
         return Message("moguli.turn.draw")
-    for act in turn:
-        if act.kind == "M":
-            values += [("start", act.place), ("end", str(act.arg))]
+    for kind, place, arg in acts:
+        if kind == "M":
+            values += [("start", NAMES[place]), ("end", NAMES[arg])]
         else:
-            name = "tile" if act.kind == "R" else "bonus"
-            values += [(name, act.place), (f"{name}_angle", DEGREES[int(act.arg)])]
+            name = "tile" if kind == "R" else "bonus"
+            values += [(name, NAMES[place]), (f"{name}_angle", 90 * arg)]
     return Message(f"moguli.turn.{kinds or 'nothing'}", tuple(values))
 
 
@@ -96,15 +94,13 @@ def declarations(state: State, player: int) -> tuple[Declaration[Turn], ...]:
     found: list[Declaration[Turn]] = []
     if state.setup == player:
         values = (("own", HOME_ROW[player]),)
-        found.append(Declaration(Message("moguli.declare.keep", values), DECLINE))
-        for row in EXCHANGE_ROWS:
+        for row, act in EXCHANGE.items():
             words = Message("moguli.declare.exchange", (*values, ("row", row)))
-            found.append(Declaration(words, (Act("X", "", row),)))
+            found.append(Declaration(words if row else Message("moguli.declare.keep", values), (act,)))
     elif state.setup is None and player == state.to_move:
         found.extend(_unseen(state))
-    number = 0 if player == awaited(state) else player + 1
-    found.append(Declaration(Message("game.resign"), (Act("resign", "", number),)))
-    found.append(Declaration(Message("game.offer_draw"), DRAW, needs_consent=True))
+    found.append(Declaration(Message("game.resign"), (RESIGN[player],)))
+    found.append(Declaration(Message("game.offer_draw"), (DRAW,), needs_consent=True))
     return tuple(found)
 
 
@@ -112,7 +108,7 @@ def _unseen(state: State) -> list[Declaration[Turn]]:
     """Moves that end on the door they began on (R-6): a camera cannot see them."""
     found = []
     for door, ends, bonus, _, _ in pawn_moves(state):
-        turn = (MOVE[door][door],)
+        turn: Turn = (MOVE[door][door],)
         if ends & BIT[door] and missing_act(state, state.tiles, True, False) is None:
             rule = "moguli.declare.ring_bonus" if bonus & BIT[door] else "moguli.declare.ring"
             found.append(Declaration(Message(rule, (("door", NAMES[door]),)), turn))
