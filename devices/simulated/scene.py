@@ -131,15 +131,24 @@ class Scene:
         if tile is not None:
             x, y = x + tile.x_mm, y + tile.y_mm
             on_table = paint.tile_cast(view, light, tile, (x, y))
-            on_tiles = paint.column_cast(view, light, pawn is not None, (x, y))
+            stands = pawn is not None and not self._bed_mm(tile, pawn)
+            on_tiles = paint.column_cast(view, light, stands, (x, y))
             face = paint.tile(view, tile, (x, y))
             upright.append(paint.door(view, tile, (x, y)))
             boxes += [face.box, box_of(on_table, self._reach_px), box_of(on_tiles, self._reach_px)]
         if pawn is not None:
-            upright.append(paint.pawn(view, light, pawn, (x + pawn.x_mm, y + pawn.y_mm)))
+            upright.append(paint.pawn(view, light, pawn, (x + pawn.x_mm, y + pawn.y_mm), self._bed_mm(tile, pawn)))
         boxes += [sprite.box for sprite in upright]
         box = reduce(Box.joined, boxes) if boxes else Box(0, 0, 0, 0)
         return _Cell((tile, pawn), on_table, on_tiles, face, tuple(upright), box)
+
+    def _bed_mm(self, tile: Tile | None, pawn: Pawn) -> float:
+        """How much lower than on a door a pawn lies: on the tile beside its door, or on the bare table."""
+        sizes = self.painter.board.sizes_mm
+        if tile is None:
+            return -sizes["door_height"] - sizes["tile_height"]
+        beside = np.hypot(pawn.x_mm, pawn.y_mm) > (sizes["door_diameter"] + sizes["pawn_radius"]) / 2
+        return -sizes["door_height"] if beside else 0.0
 
     def _repaint(self, inner: Box) -> None:
         """Paints the resting things anew inside `inner`."""

@@ -11,8 +11,9 @@ import numpy as np
 
 from calibration.profile import Board, TableProfile
 from devices.contract import DeviceGone, Frame
-from devices.simulated.acts import Act, Choreographer, Phase, acts_for
+from devices.simulated.acts import Act, acts_for
 from devices.simulated.art import STYLES, TABLES
+from devices.simulated.choreography import Choreographer, Phase
 from devices.simulated.disturbances import (
     EXPOSURE_LAG_S,
     Conditions,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from calibration.profile import load_board
 from devices.gpio import MockWires, load_pins, mock_factory, open_buttons
-from devices.simulated.acts import Hover, MovePawn, RelayTiles, TurnTile, acts_for
+from devices.simulated.acts import Hover, MovePawn, Nudge, RelayTiles, TurnTile, acts_for
 from devices.simulated.bench import START
 from devices.simulated.contract import SimulatedTable
 from devices.simulated.disturbances import (
@@ -90,6 +90,19 @@ def test_a_pawn_that_is_elsewhere_was_carried() -> None:
     assert acts_for({"pawn:c3": "1", "pawn:b1": "-"}, LOOK) == [MovePawn("1", "b1", "c3")]
     assert acts_for({"pawn:b1": "-"}, LOOK) == [MovePawn("1", "b1", None)]
     assert acts_for({"pawn:c3": "2"}, LOOK) == [MovePawn("2", None, "c3")]
+
+
+def test_unfinished_acts_lie_as_they_were_left() -> None:
+    table = make()
+    table.act([Nudge("c4", 30.0, (3.0, 0.0)), MovePawn("1", "b1", "b3", off_mm=(29.5, 0.0))])
+    finish(table)
+    tile, pawn = table._world.tiles["c4"], table._world.pawns["b3"]
+    assert 25 < tile.askew_deg < 35 and abs(pawn.x_mm - 29.5) < 3
+    assert table.look() == {**LOOK, "pawn:b1": "-", "pawn:b3": "1"}
+    bare, x, y = make(look={**LOOK, "pawn:b1": "-"}), *BOARD.places_mm["b3"]
+    u, v = np.round(table.view.project([(x + 29.5, y, 6.0)])[0]).astype(int)
+    patches = (t.frame(0).bgr.astype(int)[v - 3 : v + 4, u - 3 : u + 4] for t in (table, bare))
+    assert np.abs(np.subtract(*patches)).mean() > 20
 
 
 def test_exchanged_rows_are_laid_anew_not_turned() -> None:
