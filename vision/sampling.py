@@ -13,6 +13,7 @@ from devices.contract import Image
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 
 LOG_OFFSET = 8.0
 """Added to an 8-bit value before its logarithm is taken, so that noise in the dark does not run away."""
@@ -64,6 +65,11 @@ class Stencil:
 def logs(colours: Image) -> Floats:
     """Logarithm of 8-bit colours, float32: light becomes an addend, and white is 0."""
     return np.asarray(cv2.LUT(_flat(colours), _LOG), dtype=np.float32).reshape(colours.shape)
+
+
+def log_of(levels: Floats) -> Floats:
+    """The same of colours that are no longer whole numbers."""
+    return np.log((levels + np.float32(LOG_OFFSET)) * np.float32(1.0 / (255.0 + LOG_OFFSET)))
 
 
 def _flat(colours: Any) -> Any:

@@ -11,6 +11,8 @@ from vision.sampling import Bools, Floats
 from vision.tile_layout import ARM_HALF, ARM_INDEX, ARM_LENGTH, ARM_OF_PATH, LOBES
 
 WIDTH = 2 * ARM_HALF + 1
+LEAST_SHARE = 0.3
+"""Part of an arm's evidence that must be seen for a judgement."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +87,9 @@ def path_log_likelihoods(scores: Floats, share: Floats, sigma: float, slip: floa
     wide = np.hypot(spread, 0.15)
     line = _log_mixture((scores - 1.0) / wide, wide, slip)
     none = _log_mixture(scores / spread, spread, slip)
+    # Of an arm that is hardly seen nothing follows; that every tile has two arms fills the gap.
+    known = share > LEAST_SHARE
+    line, none = np.where(known, line, -np.log(3.0)), np.where(known, none, -np.log(3.0))
     paths = line @ ARM_OF_PATH.T + none @ (~ARM_OF_PATH).T
     # What lies over a tile shows neither lines nor bare tile: such scores may not add up to a path by default.
     covered = np.log(slip * 10.0) - len(ARM_OF_PATH[0]) * np.log(3.0)

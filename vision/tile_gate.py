@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats
+from vision.sampling import Bools, Floats, Indices
 from vision.tile_layout import ARM_OF_PATH, COUNT, GRID
 
 BLOCKS = COUNT // 2
@@ -38,9 +37,6 @@ _ON_ARM = np.stack(
 )
 PRINTED = np.stack([_ON_ARM[arms].any(axis=0) for arms in ARM_OF_PATH]) | _NEAR_EDGE
 """Samples that may carry a line, for each of the six paths: (6, 841); the rim counts as such."""
-
-
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,20 +14,20 @@ import numpy as np
 from calibration.geometry import Array, Camera
 from calibration.palette import Lab, lab_to_bgr
 from devices.contract import Image
-from vision.sampling import LOG_OFFSET, Bools, Floats, Stencil, logs
+from vision.sampling import Bools, Floats, Stencil, log_of
 
 PAWNS = ("-", "1", "2")
 
 
-def _disc(radius_mm: float) -> Stencil:
-    steps = np.linspace(-radius_mm, radius_mm, 7)
-    return Stencil(np.array([(x, y) for y in steps for x in steps if x * x + y * y <= radius_mm**2 * 1.01]))
-
-
-DISC = _disc(5.0)
+SPOTS = tuple((x, y) for y in (-3.6, -1.2, 1.2, 3.6) for x in (-3.6, -1.2, 1.2, 3.6) if abs(x) + abs(y) < 6.0)
+"""Middles of the twelve spots of a disc about a door's axis, each the mean of four samples."""
+DISC = Stencil(np.array([(x + dx, y + dy) for x, y in SPOTS for dx in (-0.6, 0.6) for dy in (-0.6, 0.6)]))
 
 SPREAD = np.array([0.035, 0.045, 0.22])
 """Least spread of one material's colour between places: red and blue against green, and brightness (log units)."""
+
+CLIPPED = 249.0
+"""A channel above this level is burnt out: what is there may be any amount brighter."""
 
 PAWN_SPREAD = np.array([0.08, 0.12, 0.3])
 """How pawns of one colour may differ from one another: glass picks up its surroundings. Where several are seen, their
@@ -46,23 +46,26 @@ class Pawn:
 class PawnColours:
     """Opponent log colours (log red/green, log blue/green, log green): of a free door at the height of a pawn's middle,
     `door` (3,) with its spread, and of its top, `top` with its spread; and each player's pawn relative to `door` (None
-    while unknown). Relations survive a change of light."""
+    while unknown). Relations survive a change of light. `burnt_out`: doors are as bright as the picture can show, so
+    that nothing can be told from them."""
 
     door: Array
     spread: Array
     top: Array
     top_spread: Array
     pawns: tuple[Pawn | None, Pawn | None]
+    burnt_out: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PawnLook:
-    """What each place shows: the colour above the door (T, 3), samples of the door's top (T, 37, 3), and whether all
-    of it is inside the picture (T)."""
+    """What each place shows: the colour above the door (T, 3), spots of the door's top (T, 12, 3), whether all of it is
+    inside the picture (T), and whether the picture is burnt out there (T)."""
 
     colour: Array
     tops: Floats
     seen: Bools
+    clipped: Bools
 
 
 def look_at_pawns(
@@ -72,11 +75,18 @@ def look_at_pawns(
     off the log colours."""
     stone, inside = DISC.colours(picture, camera, poses, sizes_mm["pawn_centre_height"])
     top, top_inside = DISC.colours(picture, camera, poses, sizes_mm["door_height"])
+    stone_spots, top_spots = _spots(stone), _spots(top)
+    clipped = (np.median(stone_spots, axis=1) > CLIPPED).sum(axis=-1) >= 2
     return PawnLook(
-        np.asarray(np.median(opponent(logs(stone) - light), axis=1), dtype=np.float64),
-        opponent(logs(top) - light),
+        np.asarray(np.median(opponent(log_of(stone_spots) - light), axis=1), dtype=np.float64),
+        opponent(log_of(top_spots) - light),
         np.asarray(inside.all(axis=1) & top_inside.all(axis=1)),
+        np.asarray(clipped),
     )
+
+
+def _spots(colours: Image) -> Floats:
+    return colours.reshape(len(colours), len(SPOTS), -1, 3).mean(axis=2, dtype=np.float32)
 
 
 def _door_share(look: PawnLook, top: Array, spread: Array) -> Array:
@@ -93,7 +103,7 @@ def opponent(log_bgr: Floats) -> Floats:
 
 def opponent_of_lab(lab: Lab) -> Array:
     """The same of a palette colour, against white."""
-    return np.asarray(opponent(np.log((lab_to_bgr(lab) + LOG_OFFSET) / (255.0 + LOG_OFFSET)).astype(np.float32)), float)
+    return np.asarray(opponent(log_of(lab_to_bgr(lab).astype(np.float32))), dtype=np.float64)
 
 
 def learn_colours(
@@ -135,7 +145,8 @@ def learn_colours(
         near_side, far_side = found[rows[strangers] == rows.min()], found[rows[strangers] == rows.max()]
         at_start = min(len(near_side), len(far_side)) >= 4 and len(found) <= len(near_side) + len(far_side) + 1
         pawns = (pawn_of(near_side), pawn_of(far_side)) if at_start else (None, None)
-    return PawnColours(door, spread, top, top_spread, pawns)
+    burnt_out = float(look.clipped[usable].mean()) > 0.4
+    return PawnColours(door, spread, top, top_spread, pawns, burnt_out)
 
 
 def pawn_of(members: Array) -> Pawn:
@@ -144,38 +155,54 @@ def pawn_of(members: Array) -> Pawn:
     return Pawn(np.median(members, axis=0), np.clip(spread, PAWN_SPREAD / 2, 1.5 * PAWN_SPREAD))
 
 
-def _groups(found: Array) -> list[Pawn]:
-    """The one or two tight groups among these colours (N, 3); strays belong to none."""
+def _groups(found: Array) -> list[tuple[int, Pawn]]:
+    """The tight groups among these colours (N, 3), at most four, with their sizes, largest first."""
     scale = np.array([0.12, 0.15, 0.45])
     groups: list[tuple[int, Pawn]] = []
     left = found
-    while len(left) and len(groups) < 2:
+    while len(left) and len(groups) < 4:
         distance = np.linalg.norm((left[:, None] - left[None]) / scale, axis=-1)
         seed = int((distance < 1.5).sum(axis=1).argmax())
         close = distance[seed] < 1.5
         groups.append((int(close.sum()), pawn_of(left[close])))
         left = left[distance[seed] >= 2.5]
-    # A lone stray beside a real group is more often a finger than the last pawn of its colour.
-    return [pawn for size, pawn in groups if size > 1 or len(groups) == 1 or groups[0][0] < 4 or len(found) < 8]
+    return groups
 
 
-def _owners(groups: list[Pawn], named: tuple[Array, Array]) -> tuple[Pawn | None, Pawn | None]:
+def _owners(groups: list[tuple[int, Pawn]], named: tuple[Array, Array]) -> tuple[Pawn | None, Pawn | None]:
     """Which group is whose: two by how they differ from each other (which no light changes), one by its name."""
     weights = np.array([1.0, 1.0, 0.4])
-    if len(groups) == 2:
-        seen, meant = (groups[0].colour - groups[1].colour) * weights, (named[0] - named[1]) * weights
-        straight, crossed = float(np.linalg.norm(seen - meant)), float(np.linalg.norm(seen + meant))
-        if abs(straight - crossed) < 0.3:
-            return None, None
-        return (groups[0], groups[1]) if straight < crossed else (groups[1], groups[0])
+    pairs = []
+    for n, first in groups:
+        for m, second in groups:
+            if first is not second:
+                off = first.colour - second.colour - named[0] + named[1]
+                far = first.colour + second.colour - named[0] - named[1]
+                # A lone stray beside real groups is more often a finger than the last pawn of its colour.
+                stray = 0.2 * (n == 1) + 0.2 * (m == 1)
+                cost = float(np.linalg.norm(off * weights)) + 0.25 * float(np.linalg.norm(far * weights)) + stray
+                pairs.append((cost, first, second))
+    pairs.sort(key=lambda pair: pair[0])
+    apart = float(np.linalg.norm((named[0] - named[1]) * weights))
+    if pairs and pairs[0][0] < 0.75 * apart:
+        rival = next((p for p in pairs[1:] if p[1] is pairs[0][2] and p[2] is pairs[0][1]), pairs[0])
+        return (pairs[0][1], pairs[0][2]) if rival[0] - pairs[0][0] > 0.3 else (None, None)
     if not groups:
         return Pawn(named[0], 1.5 * PAWN_SPREAD), Pawn(named[1], 1.5 * PAWN_SPREAD)
-    costs = [float(np.linalg.norm((groups[0].colour - e) * weights)) for e in named]
+    largest = groups[0][1]
+    costs = [float(np.linalg.norm((largest.colour - e) * weights)) for e in named]
     if abs(costs[0] - costs[1]) < 0.25:
         return None, None
     mine = int(costs[1] < costs[0])
-    other = Pawn(groups[0].colour + named[1 - mine] - named[mine], 1.5 * PAWN_SPREAD)
-    return (other, groups[0]) if mine else (groups[0], other)
+    other = Pawn(largest.colour + named[1 - mine] - named[mine], 1.5 * PAWN_SPREAD)
+    return (other, largest) if mine else (largest, other)
+
+
+def _at_most_white(colour: Array) -> Array:
+    """An opponent log colour as the sensor shows it: no channel above white."""
+    green = min(float(colour[2]), 0.0)
+    red, blue = min(float(colour[0] + colour[2]), 0.0), min(float(colour[1] + colour[2]), 0.0)
+    return np.array([red - green, blue - green, green])
 
 
 def _distance(colours: Array, centre: Array, spread: Array) -> Array:
@@ -187,6 +214,8 @@ def _distance(colours: Array, centre: Array, spread: Array) -> Array:
 
 def pawn_log_likelihoods(look: PawnLook, colours: PawnColours) -> Array:
     """Log-likelihood (T, 3) of `-`, `1` and `2`: the sum of the two cues, each worth at most about 5."""
+    if colours.burnt_out:
+        return np.zeros((len(look.colour), len(PAWNS)))
     far = _distance(look.colour, colours.door, colours.spread)
     empty = np.exp(-0.5 * (np.clip(far - 1.0, 0.0, 30.0) / 1.3) ** 2)
     mine = []
@@ -195,11 +224,14 @@ def pawn_log_likelihoods(look: PawnLook, colours: PawnColours) -> Array:
             # Not known whose colour is whose: anything that is clearly no door may be either's.
             mine.append(np.exp(-0.5 * np.clip(5.0 - far, 0.0, 5.0) ** 2))
         else:
-            far_off = _distance(look.colour, colours.door + pawn.colour, pawn.spread)
+            far_off = _distance(look.colour, _at_most_white(colours.door + pawn.colour), pawn.spread)
             mine.append(np.exp(-0.5 * np.clip(far_off - 1.0, 0.0, 30.0) ** 2))
+    # Burnt out, a door with a highlight and a white pawn look alike: the less, the darker doors are otherwise.
+    highlight = np.where(look.clipped, np.exp(np.minimum(16.0 * colours.door[2], -1.0)), 0.0)
+    empty = np.maximum(empty, highlight)
     colour = np.log(np.stack([empty, *mine], axis=1) + np.exp(-8.0))
     share = _door_share(look, colours.top, colours.top_spread)
-    visible = np.exp(-0.5 * ((share - 1.0) / 0.35) ** 2)
+    visible = np.maximum(np.exp(-0.5 * ((share - 1.0) / 0.35) ** 2), highlight)
     gone = np.exp(-0.5 * (np.clip(share - 0.15, 0.0, 1.0) / 0.2) ** 2)
     door = np.log(np.stack([visible, gone, gone], axis=1) + np.exp(-5.0))
     return np.asarray(np.where(look.seen[:, None], colour + door, 0.0), dtype=np.float64)

@@ -11,12 +11,11 @@ from calibration.geometry import Array, Camera
 from calibration.palette import Lab
 from devices.contract import Image
 from vision.reading import SURE_LEAD
-from vision.sampling import Bools, Floats, logs
+from vision.sampling import Bools, Floats, Indices, logs
 from vision.tile_arms import Arms, learn_arms, path_log_likelihoods, score_arms
 from vision.tile_gate import (
     PRINTED,
     BareTiles,
-    Indices,
     foreign_blocks,
     hidden_tiles,
     learn_bare,
@@ -42,6 +41,9 @@ GLOW_MM = 6.0
 
 FAR_MM, FAR_RAD = 5.0, np.radians(7.0)
 """A tile lying further off than this is not read but asked to be straightened."""
+
+FEWEST = 8
+"""So many tiles must be wholly in the picture to learn from."""
 
 NO_LIGHT = np.zeros(3, dtype=np.float32)
 
@@ -93,6 +95,14 @@ class Evidence:
         return lead(self.paths)
 
 
+def as_sure_as(paths: Array, others: Array) -> Array:
+    """Log-likelihoods of a tile's other facts (T, N), drawn together so that none leads by more than the tile's path:
+    what shows no path may be no tile."""
+    limit, leads = np.maximum(lead(paths), 0.1), np.maximum(lead(others), 1e-9)
+    middle = others.max(axis=1, keepdims=True)
+    return np.asarray(middle + (others - middle) * np.minimum(limit / leads, 1.0)[:, None])
+
+
 def lead(log_likelihoods: Array) -> Array:
     """Best minus second best along the last axis."""
     top = np.partition(log_likelihoods, -2, axis=-1)
@@ -110,22 +120,23 @@ def study(
     height = board.sizes_mm["tile_height"]
     colours, inside = STRIPS.colours(picture, camera, board.centres, height)
     halves = half_strips(logs(colours))
-    ink = learn_ink(halves)
+    whole_tiles = inside.all(axis=1)
+    ink = learn_ink(halves[whole_tiles]) if whole_tiles.sum() >= FEWEST else None
     if ink is None:
         return None
     first = first_look(halves, ink, _open(inside))
     look = look_at_pawns(picture, camera, board.centres + first.offsets, board.sizes_mm, NO_LIGHT)
-    white, rows = _white(colours), board.centres[:, 1].round(3)
+    white, rows = _white(colours[whole_tiles]), board.centres[:, 1].round(3)
     pawn_colours = learn_colours(look, np.ones(len(everyone), dtype=bool), board.palette, white, rows, known)
     pawns = pawn_log_likelihoods(look, pawn_colours)
     standing = pawns.argmax(axis=1) > 0
     first = _without_pawns(first, halves, ink, inside, camera, board, everyone, standing)
     view = _view(picture, camera, board, everyone, first, standing, NO_LIGHT)
-    arms = learn_arms(view.tiles @ ink.weights, view.seen, first.arms)
+    arms = learn_arms(view.tiles @ ink.weights, view.seen & whole_tiles[:, None], first.arms)
     scores, share = score_arms(view.tiles @ ink.weights, view.seen, arms)
     paths = path_log_likelihoods(scores, share, arms.sigma, SLIP)
     names = [PATHS[i] for i in paths.argmax(axis=1)]
-    triangle = learn_triangle(view.tiles, view.seen, names, lead(paths) > 5.0)
+    triangle = learn_triangle(view.tiles, view.seen, names, (lead(paths) > 5.0) & whole_tiles)
     triangles = triangle_log_likelihoods(*score_corners(view.tiles, view.seen, triangle), names, triangle.sigma, SLIP)
     blocks, whole = pooled(view.tiles, _bare(view.apart, paths, triangles, triangle))
     bare = learn_bare(blocks, whole, view.poses)
@@ -138,6 +149,7 @@ def study(
         behind = covered(coloured, dark, paths, board)
         pawn_colours = learn_colours(look, ~behind, board.palette, white, rows, known)
         pawns = pawn_log_likelihoods(look, pawn_colours)
+    triangles, pawns = as_sure_as(paths, triangles), as_sure_as(paths, pawns)
     evidence = Evidence(
         everyone, view.poses, paths, triangles, pawns, coloured, dark, look, behind, _far(first), view.inside
     )

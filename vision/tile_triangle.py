@@ -13,12 +13,18 @@ import cv2
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats
+from vision.sampling import Bools, Floats, Indices
 from vision.tile_layout import CORNER_INDEX, CORNER_OF_PATH, CORNER_SIZE, COUNT
 
 SAMPLES = CORNER_SIZE * CORNER_SIZE
 POOLED = CORNER_SIZE // 2
 _FLAT = CORNER_INDEX.reshape(4, -1)
+
+WIDEST = 0.45
+"""A triangle covers less than this part of a corner."""
+
+FEWEST = 3
+"""So many tiles must carry it for its look to be learned."""
 
 LEAST_SHARE = 0.35
 """Part of the triangle's evidence that must be seen for a judgement."""
@@ -41,7 +47,7 @@ NONE = Triangle(
 )
 
 
-def inner_corners(paths: Sequence[str]) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
+def inner_corners(paths: Sequence[str]) -> Indices:
     """Index of the corner between a bend's arms (T), -1 for a straight."""
     return np.array([CORNER_OF_PATH.get(p, -1) for p in paths], dtype=np.intp)
 
@@ -50,18 +56,30 @@ def learn_triangle(tiles: Floats, seen: Bools, paths: Sequence[str], trusted: Bo
     """The triangle's look from log colours (T, 841, 3) of well-placed tiles whose paths are known where `trusted`."""
     inner = inner_corners(paths)
     rows = np.flatnonzero(trusted & (inner >= 0))
-    if len(rows) < 6:
-        return NONE
-    plain = np.ones((len(rows), 4), dtype=bool)
-    plain[np.arange(len(rows)), inner[rows]] = False
-    corners, shown = tiles[rows][:, _FLAT], seen[rows][:, _FLAT]
-    weights, with_it = _grouped(corners, shown, plain, inner[rows])
+    for _ in range(3):
+        if len(rows) < 6:
+            return NONE
+        triangle, with_it = _learned(tiles[rows], seen[rows], inner[rows])
+        if triangle is None:
+            return NONE
+        if np.mean(triangle.shape != 0) < WIDEST and with_it.sum() >= FEWEST:
+            return triangle
+        # Too wide for a triangle, or too rare: something else lies over these tiles.
+        rows = rows[~with_it]
+    return NONE
+
+
+def _learned(tiles: Floats, seen: Bools, inner: Indices) -> tuple[Triangle | None, Bools]:
+    plain = np.ones((len(tiles), 4), dtype=bool)
+    plain[np.arange(len(tiles)), inner] = False
+    corners, shown = tiles[:, _FLAT], seen[:, _FLAT]
+    weights, with_it = _grouped(corners, shown, plain, inner)
     if weights is None or not with_it.any() or with_it.all():
-        return NONE
+        return None, with_it
     channel, shown = centred(corners @ weights, shown)
     own, own_shown = channel[~plain], shown[~plain]
     background = np.stack([_mean(channel[plain[:, c], c], shown[plain[:, c], c]) for c in range(4)])
-    excess = own - background[inner[rows]]
+    excess = own - background[inner]
     shape = np.zeros(SAMPLES, dtype=np.float32)
     for _ in range(2):
         shape = _mean(excess[with_it], own_shown[with_it]) - _mean(excess[~with_it], own_shown[~with_it])
@@ -70,18 +88,16 @@ def learn_triangle(tiles: Floats, seen: Bools, paths: Sequence[str], trusted: Bo
         scores, share = _score(excess, own_shown, shape)
         with_it = scores > 0.5
         if not with_it.any() or with_it.all():
-            return NONE
+            return None, with_it
     bare, bare_share = _score((channel - background)[plain], shown[plain], shape)
     none = np.concatenate([scores[~with_it & (share > 0.7)], bare[bare_share > 0.7]])
     if not len(none):
-        return NONE
+        return None, with_it
     sigma = max(1.4826 * float(np.median(np.abs(none))), 0.05)
-    return Triangle(weights, shape, background, sigma if sigma < 0.25 else float("inf"))
+    return Triangle(weights, shape, background, sigma if sigma < 0.25 else float("inf")), with_it
 
 
-def _grouped(
-    corners: Floats, shown: Bools, plain: Bools, inner: np.ndarray[tuple[int, ...], np.dtype[np.intp]]
-) -> tuple[Floats | None, Bools]:
+def _grouped(corners: Floats, shown: Bools, plain: Bools, inner: Indices) -> tuple[Floats | None, Bools]:
     """The channel (3) in which inner corners (`inner` of each tile) fall into two groups best, and who is in the
     group that differs from plain corners; on corners pooled two by two."""
     pooled = corners.reshape(-1, 4, POOLED, 2, POOLED, 2, 3).mean(axis=(3, 5)).reshape(-1, 4, POOLED * POOLED, 3)
@@ -95,9 +111,10 @@ def _grouped(
     whiten = np.linalg.inv(np.linalg.cholesky(covariance)).astype(np.float32)
     mine = excess[np.arange(len(inner)), inner] @ whiten.T
     energy = np.sum(mine**2, axis=-1)
-    low, high = np.percentile(energy, (20, 80), axis=0)
+    # The place where corners differ most from one another, strays apart, is where the triangle lies.
+    low, high = np.percentile(energy, (20, 85), axis=0)
     spot = int(np.argmax(high - low))
-    with_it = energy[:, spot] > (energy[:, spot].max() + energy[:, spot].min()) / 2
+    with_it = energy[:, spot] > (high[spot] + low[spot]) / 2
     for _ in range(3):
         if not with_it.any() or with_it.all():
             return None, with_it

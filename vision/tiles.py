@@ -18,8 +18,7 @@ from vision.overlay import draw_tiles
 from vision.pictures import as_bgr
 from vision.reading import Fact, Reading
 from vision.registration import Pose, Registration, board_corners_px
-from vision.sampling import LOG_OFFSET, Bools, Floats, square_stencil
-from vision.tile_gate import Indices
+from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, square_stencil
 from vision.tile_layout import PATHS
 from vision.tile_pawns import PAWNS, Pawn, pawn_of
 from vision.tile_reading import Evidence, Layout, Learned, covered, look_again, study
