@@ -58,6 +58,45 @@ class Verdict:
     up: tuple[float, float]
 
 
+def found(pyramid: Pyramid, finder: Net) -> list[Found]:
+    """Places that the finder takes for dice, over all levels that are needed."""
+    long_side = max(pyramid.level(0).shape[:2])
+    first = max(0, math.ceil(math.log2(long_side / COARSE_PX)))
+    places: list[Found] = []
+    level = first
+    while long_side / 2**level >= 32:
+        places += _on_level(pyramid, finder, level)
+        level += 1
+    places = thinned(places, 0.45)
+    level = first
+    while level > 0 and (not places or min(f.side for f in places) < FINE_ENOUGH_PX * 2**level):
+        level -= 1
+        if max(pyramid.level(level).shape[:2]) > 2 * 1100:
+            break
+        places = thinned(places + _on_level(pyramid, finder, level), 0.45)
+    return places
+
+
+def _on_level(pyramid: Pyramid, finder: Net, level: int) -> list[Found]:
+    image = pyramid.level(level)
+    h, w = image.shape[:2]
+    ph, pw = -h % 8, -w % 8
+    if ph or pw:
+        image = np.asarray(cv2.copyMakeBorder(image, 0, ph, 0, pw, cv2.BORDER_REPLICATE), np.uint8)
+    out = unpacked(finder(normal([image]))[0])
+    heat = np.asarray(1 / (1 + np.exp(-out[0])), np.float32)
+    f = float(2**level)
+    found = []
+    for r, c in zip(*peaks(heat, LEAST_HEAT), strict=True):
+        x, y = ((c + out[1, r, c]) * STRIDE + 1.5, (r + out[2, r, c]) * STRIDE + 1.5)
+        bw, bh = (float(UNIT_PX * np.exp(np.clip(v, -2, 2))) for v in out[3:5, r, c])
+        if 5.0 <= (bw + bh) / 2 <= 34.0 and -2 <= x <= w + 2 and -2 <= y <= h + 2:
+            found.append(
+                Found((float(x) + 0.5) * f - 0.5, (float(y) + 0.5) * f - 0.5, bw * f, bh * f, float(heat[r, c]))
+            )
+    return found
+
+
 class DiceEyes:
     """Finds and judges dice in a picture; px only. The networks are those of `vision/models`."""
 
@@ -68,44 +107,7 @@ class DiceEyes:
     def look(self, image: Image) -> list[Verdict]:
         """All that might be dice, best first."""
         pyramid = Pyramid(image)
-        return self.judged(pyramid, self.found(pyramid))
-
-    def found(self, pyramid: Pyramid) -> list[Found]:
-        """Places that the finder takes for dice, over all levels that are needed."""
-        long_side = max(pyramid.level(0).shape[:2])
-        first = max(0, math.ceil(math.log2(long_side / COARSE_PX)))
-        found: list[Found] = []
-        level = first
-        while long_side / 2**level >= 32:
-            found += self._on_level(pyramid, level)
-            level += 1
-        found = thinned(found, 0.45)
-        level = first
-        while level > 0 and (not found or min(f.side for f in found) < FINE_ENOUGH_PX * 2**level):
-            level -= 1
-            if max(pyramid.level(level).shape[:2]) > 2 * 1100:
-                break
-            found = thinned(found + self._on_level(pyramid, level), 0.45)
-        return found
-
-    def _on_level(self, pyramid: Pyramid, level: int) -> list[Found]:
-        image = pyramid.level(level)
-        h, w = image.shape[:2]
-        ph, pw = -h % 8, -w % 8
-        if ph or pw:
-            image = np.asarray(cv2.copyMakeBorder(image, 0, ph, 0, pw, cv2.BORDER_REPLICATE), np.uint8)
-        out = unpacked(self._finder(normal([image]))[0])
-        heat = np.asarray(1 / (1 + np.exp(-out[0])), np.float32)
-        f = float(2**level)
-        found = []
-        for r, c in zip(*peaks(heat, LEAST_HEAT), strict=True):
-            x, y = ((c + out[1, r, c]) * STRIDE + 1.5, (r + out[2, r, c]) * STRIDE + 1.5)
-            bw, bh = (float(UNIT_PX * np.exp(np.clip(v, -2, 2))) for v in out[3:5, r, c])
-            if 5.0 <= (bw + bh) / 2 <= 34.0 and -2 <= x <= w + 2 and -2 <= y <= h + 2:
-                found.append(
-                    Found((float(x) + 0.5) * f - 0.5, (float(y) + 0.5) * f - 0.5, bw * f, bh * f, float(heat[r, c]))
-                )
-        return found
+        return self.judged(pyramid, found(pyramid, self._finder))
 
     def judged(self, pyramid: Pyramid, places: Sequence[Found]) -> list[Verdict]:
         """A verdict on each place: looked at twice, the second time squared up anew and turned."""

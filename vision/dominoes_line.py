@@ -177,11 +177,12 @@ def _chains(pieces: Sequence[Piece], joints: Sequence[Joint]) -> list[Line]:
 
 
 def _exits(piece: Piece, entered: str) -> tuple[str, ...]:
-    """By which sides a line that came in at `entered` may go on."""
+    """By which sides a line that came in at `entered` may go on: a double may be left by any other side."""
+    if _double(piece):
+        return tuple(s for s in ("left", "right", "middle") if s != entered or s == "middle")
     if entered == "middle":
-        return ("middle",) if _double(piece) else ()
-    other = "right" if entered == "left" else "left"
-    return (other,)
+        return ()
+    return ("right" if entered == "left" else "left",)
 
 
 def _matches(pieces: Sequence[Piece], line: Line) -> bool:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import nn
 
-from vision.dice import JUDGE_PX, JUDGE_REACH, UNIT_PX
-from vision.pips import STRIDE, Floats, Pyramid, square_map
+from vision.dice import JUDGE_PX, JUDGE_REACH, UNIT_PX, found
+from vision.pips import STRIDE, Floats, Net, Pyramid, square_map
 from vision.training.augment import fit, jitter
 from vision.training.data import DiceExample
-from vision.training.nets import finder, judge
+from vision.training.nets import export, finder, judge
 
 NONE = 7
 FINDER_PX = 128
@@ -187,3 +189,18 @@ def train_judge(
         return loss
 
     return fit(net, loss_of, steps, rate, "die judge")
+
+
+def false_alarms(examples: Sequence[DiceExample], net: nn.Module) -> list[tuple[int, float, float, float]]:
+    """(example, cx, cy, side) of every place that this finder takes for a die and that is none."""
+    net.eval()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "finder.onnx"
+        export(net, (1, 3, 64, 64), path, {2: "h", 3: "w"})
+        finder = Net(path.read_bytes())
+    return [
+        (i, f.cx, f.cy, f.side)
+        for i, e in enumerate(examples)
+        for f in found(Pyramid(e.image), finder)
+        if clear(e, f.cx, f.cy, f.side)
+    ]

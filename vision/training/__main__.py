@@ -1,0 +1,105 @@
+"""`python -m vision.training`: makes the files in `vision/models`, and those for five-fold validation."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from torch import nn
+
+from vision.dice import JUDGE_PX
+from vision.dominoes import HALF_PX, SQUARER_PX
+from vision.pips import Floats
+from vision.training import dice, dominoes
+from vision.training.data import (
+    DiceExample,
+    photographs,
+    scenes,
+    simulated_die_scene,
+    simulated_domino_scene,
+)
+from vision.training.nets import export
+
+FOLDS = 5
+DIE_SCENES, DOMINO_SCENES = 1000, 800
+SHARE = 0.4
+"""Share of the photographs among the crops of the fine tuning."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Trains what is asked for and writes it."""
+    parser = argparse.ArgumentParser(prog="python -m vision.training", description=main.__doc__)
+    parser.add_argument("what", choices=("dice", "dominoes"))
+    parser.add_argument("--photographs", type=Path, help="folder dice_nell with its labels.json (dice only)")
+    parser.add_argument("--folds", action="store_true", help="also write one set of files a fold, for validation")
+    parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent.parent / "models")
+    parser.add_argument("--cache", type=Path, default=Path("build/training"))
+    chosen = parser.parse_args(arguments)
+    cv2.setNumThreads(1)
+    torch.set_num_threads(1)
+    if chosen.what == "dominoes":
+        train_dominoes(chosen.out, chosen.cache)
+    else:
+        photos = photographs(chosen.photographs) if chosen.photographs else []
+        train_dice(chosen.out, chosen.cache, photos, chosen.folds)
+
+
+def fold_of(index: int) -> int:
+    """Fold of the photograph at this place in the order of names."""
+    return index % FOLDS
+
+
+def train_dice(out: Path, cache: Path, photos: Sequence[DiceExample], folds: bool) -> None:
+    """Both networks from simulated scenes, then tuned with the photographs; with `folds` also once without each fold
+    (in `<out>/fold0` ...)."""
+    simulated = scenes(simulated_die_scene, DIE_SCENES, cache)
+    even = np.ones(len(simulated), np.float32)
+    finder = dice.train_finder(simulated, even, 1500, 0)
+    judge = dice.train_judge(dice.CropBank(simulated, even, []), 2400, 0)
+    start = (finder.state_dict(), judge.state_dict())
+    kept = [(out, list(photos))]
+    if folds:
+        kept += [(out / f"fold{k}", [p for i, p in enumerate(photos) if fold_of(i) != k]) for k in range(FOLDS)]
+    for place, part in kept:
+        tuned_finder, tuned_judge = tuned(simulated, part, start)
+        export(tuned_finder, (1, 3, 64, 64), place / "dice_finder.onnx", {2: "h", 3: "w"})
+        export(tuned_judge, (1, 3, JUDGE_PX, JUDGE_PX), place / "dice_judge.onnx", {0: "n"})
+
+
+def tuned(
+    simulated: Sequence[DiceExample], photos: Sequence[DiceExample], start: tuple[dict[str, object], dict[str, object]]
+) -> tuple[nn.Module, nn.Module]:
+    """Both networks after a short second training on simulated scenes and photographs together."""
+    both = [*simulated, *photos]
+    weights: Floats = np.ones(len(both), np.float32)
+    if photos:
+        weights[len(simulated) :] = SHARE / (1 - SHARE) * len(simulated) / len(photos)
+    finder, judge = dice.train_finder(both, weights, 1, 1), None
+    finder.load_state_dict(start[0])
+    finder = dice.train_finder(both, weights, 300, 1, rate=1.5e-3, net=finder)
+    die_weights = np.ones(len(both), np.float32)
+    if photos:
+        ours, theirs = sum(len(e.boxes) for e in simulated), sum(len(e.boxes) for e in photos)
+        die_weights[len(simulated) :] = SHARE / (1 - SHARE) * ours / theirs
+    bank = dice.CropBank(both, die_weights, dice.false_alarms(both, finder))
+    judge = dice.train_judge(bank, 1, 1)
+    judge.load_state_dict(start[1])
+    return finder, dice.train_judge(bank, 400, 1, rate=8e-4, net=judge)
+
+
+def train_dominoes(out: Path, cache: Path) -> None:
+    """All three networks, from simulated scenes alone."""
+    simulated = scenes(simulated_domino_scene, DOMINO_SCENES, cache)
+    bank = dominoes.TileBank(simulated)
+    finder = dominoes.train_finder(simulated, 1300, 0)
+    export(finder, (1, 3, 64, 64), out / "domino_finder.onnx", {2: "h", 3: "w"})
+    export(dominoes.train_squarer(bank, 1200, 0), (1, 3, *SQUARER_PX[::-1]), out / "domino_squarer.onnx", {0: "n"})
+    export(dominoes.train_halves(bank, 1500, 0), (1, 3, HALF_PX, HALF_PX), out / "domino_halves.onnx", {0: "n"})
+
+
+if __name__ == "__main__":
+    main()
