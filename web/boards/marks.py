@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from companion.bulletin import Mark
+
 _SIGN = {
     "illegal": '<path d="M-4.5-4.5l9 9M4.5-4.5l-9 9" stroke="#fff" stroke-width="3" stroke-linecap="round"/>',
     "question": (
@@ -23,17 +27,26 @@ _LOOK = {
 }
 
 
-def draw_frame(role: str, size: int) -> str:
-    """The outline of a mark over a square place of this size; an unknown role is drawn as a hint."""
-    colour, stroke = _LOOK.get(role, _LOOK["hint"])
-    frame = f'<rect x="2" y="2" width="{size - 4}" height="{size - 4}" rx="6" fill="none"'
-    return f'{frame} stroke="#fff" stroke-width="6" opacity=".8"/>{frame} stroke="{colour}" {stroke}/>'
+def draw_marks(marks: Sequence[Mark], places: Mapping[str, tuple[int, int]], size: int) -> str:
+    """All marks on a board of square places: `places` maps each to its upper left corner, `size` is a place's side.
 
-
-def draw_sign(role: str, size: int) -> str:
-    """The sign of a mark in the corner of its place; to be drawn above all outlines."""
-    role = role if role in _LOOK else "hint"
-    return (
-        f'<g transform="translate({size - 4} 4) scale(.86)">'
-        f'<circle r="10" fill="{_LOOK[role][0]}" stroke="#fff" stroke-width="1.5"/>{_SIGN[role]}</g>'
-    )
+    Outlines come first, then the signs in the corners, so that no sign is covered. A mark of an unknown place is left
+    out; an unknown role is drawn as a hint.
+    """
+    shown = [
+        (places[mark.place], mark.role if mark.role in _LOOK else "hint") for mark in marks if mark.place in places
+    ]
+    out = []
+    for (x, y), role in shown:
+        colour, stroke = _LOOK[role]
+        frame = f'<rect x="2" y="2" width="{size - 4}" height="{size - 4}" rx="6" fill="none"'
+        out.append(
+            f'<g class="mark {role}" transform="translate({x} {y})">{frame} stroke="#fff" stroke-width="6" '
+            f'opacity=".8"/>{frame} stroke="{colour}" {stroke}/></g>'
+        )
+    for (x, y), role in shown:
+        out.append(
+            f'<g class="sign {role}" transform="translate({x + size - 4} {y + 4}) scale(.86)">'
+            f'<circle r="10" fill="{_LOOK[role][0]}" stroke="#fff" stroke-width="1.5"/>{_SIGN[role]}</g>'
+        )
+    return "".join(out)

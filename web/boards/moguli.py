@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from companion.bulletin import Mark
 from companion.games.contract import Json, Message
 from web.boards import Choice, Kind, Table
-from web.boards.marks import draw_frame, draw_sign
+from web.boards.marks import draw_marks
 
 COLUMNS = "abcde"
 ROWS = range(7, 0, -1)
@@ -43,11 +43,7 @@ def draw(view: Json, marks: Sequence[Mark]) -> str:
         parts.append(_LOCK if place in locked else "")
         parts.append(_pawn(int(pawns[place]), place) if place in pawns else "")
         parts.append("</g>")
-    shown = [mark for mark in marks if mark.place in _PLACES]
-    for part, kind in ((draw_frame, "mark"), (draw_sign, "sign")):
-        for mark in shown:
-            x, y = _PLACES[mark.place]
-            parts.append(f'<g class="{kind} {mark.role}" transform="translate({x} {y})">{part(mark.role, TILE)}</g>')
+    parts.append(draw_marks(marks, _PLACES, TILE))
     return "".join(parts) + "</svg>"
 
 
