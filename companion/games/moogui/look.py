@@ -13,6 +13,7 @@ from companion.games.moogui.refusals import figure, no
 from companion.games.moogui.scoring import pending_shield, sharer
 from companion.games.moogui.state import (
     ABSENT,
+    IMMUNE,
     OUT,
     UNSURE,
     Clear,
@@ -317,5 +318,7 @@ def _not_awaited(state: State, game: Game | None, piece: str, seen: Look) -> Ref
 
 
 def _word(reading: str) -> str:
-    """A reading as a value: a face number as it is, the others by their words."""
-    return reading if reading.isdigit() else f"@moogui.reading_{'absent' if reading == ABSENT else reading}"
+    """A reading as a value: immune, out, unsure and absent by their words, anything else as it is."""
+    if reading == ABSENT:
+        return "@moogui.reading_absent"
+    return f"@moogui.reading_{reading}" if reading in (IMMUNE, OUT, UNSURE) else reading

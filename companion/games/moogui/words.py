@@ -7,6 +7,9 @@ from companion.games.moogui import catalogue, scoring
 from companion.games.moogui.engine import able_players, tie_thrower
 from companion.games.moogui.refusals import figure, player
 from companion.games.moogui.state import (
+    IMMUNE,
+    OUT,
+    UNSURE,
     Clear,
     Decide,
     EndTurn,
@@ -142,8 +145,9 @@ def _shows(state: State, piece: str, readings: dict[str, str]) -> Value:
     power = model.power(reading) if model is not None and reading in model.readings else None
     if power is not None:
         return "shows", power
-    shield = model is not None and model.shielded(reading)
-    return "shows", "@moogui.reading_" + ("shield" if shield else reading)
+    if model is not None and model.shielded(reading):
+        return "shows", "@moogui.reading_shield"
+    return "shows", f"@moogui.reading_{reading}" if reading in (IMMUNE, OUT, UNSURE, "absent") else reading
 
 
 def notes(state: State) -> tuple[Message, ...]:
