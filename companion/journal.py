@@ -27,6 +27,16 @@ VERSION = 1
 FILE = "journal.db"
 _SIDE_FILES = ("", "-wal", "-shm")
 _GENESIS = "0" * 64
+_UNABLE = {
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+}
+"""SQLite's errors that say nothing about the file's contents."""
 _log = logging.getLogger(__name__)
 
 _SCHEMA = """
@@ -109,9 +119,9 @@ class Journal:
             self._number, self._hash = 0, _GENESIS
             for row in self.rows():
                 self._number, self._hash = row.number, row.hash
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             self._db.close()
-            if isinstance(error, sqlite3.OperationalError) and "malformed" not in str(error):
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNABLE:
                 raise JournalError(f"the journal {file} cannot be opened: {error}") from error
             raise DamagedError(f"the journal {file} is damaged: {error}") from error
         except JournalError:
@@ -175,6 +185,10 @@ class Journal:
         last, expected = _GENESIS, 1
         for number, name, kind, body, wall_s, digest in found:
             if match is None:
+                if not all(isinstance(text, str) for text in (name, kind, body)):
+                    raise DamagedError(
+                        f"the journal {self._file} is damaged: event {expected} is not as it was written"
+                    )
                 last = _hash(last, number, name, kind, body, wall_s)
                 if number != expected or last != digest:
                     raise DamagedError(
