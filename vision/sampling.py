@@ -69,7 +69,8 @@ def logs(colours: Image) -> Floats:
 
 def log_of(levels: Floats) -> Floats:
     """The same of colours that are no longer whole numbers."""
-    return np.log((levels + np.float32(LOG_OFFSET)) * np.float32(1.0 / (255.0 + LOG_OFFSET)))
+    scaled = (levels + np.float32(LOG_OFFSET)) * np.float32(1.0 / (255.0 + LOG_OFFSET))
+    return np.asarray(np.log(scaled), dtype=np.float32)
 
 
 def _flat(colours: Any) -> Any:

@@ -86,7 +86,7 @@ def look_at_pawns(
 
 
 def _spots(colours: Image) -> Floats:
-    return colours.reshape(len(colours), len(SPOTS), -1, 3).mean(axis=2, dtype=np.float32)
+    return np.asarray(colours.reshape(len(colours), len(SPOTS), -1, 3).mean(axis=2), dtype=np.float32)
 
 
 def _door_share(look: PawnLook, top: Array, spread: Array) -> Array:

@@ -120,7 +120,7 @@ def study(
     height = board.sizes_mm["tile_height"]
     colours, inside = STRIPS.colours(picture, camera, board.centres, height)
     halves = half_strips(logs(colours))
-    whole_tiles = inside.all(axis=1)
+    whole_tiles: Bools = np.asarray(inside.all(axis=1))
     ink = learn_ink(halves[whole_tiles]) if whole_tiles.sum() >= FEWEST else None
     if ink is None:
         return None
