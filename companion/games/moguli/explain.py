@@ -13,7 +13,7 @@ from dataclasses import replace
 from companion.games.contract import Explanation, Look, Story
 from companion.games.moguli.board import ALL, BIT, CROSS, NAMES, STRAIGHT, TURNED, doors_in
 from companion.games.moguli.faults import exchange_faults, faults
-from companion.games.moguli.judge import exchanged, judge, settle
+from companion.games.moguli.judge import UNFINISHED, exchanged, judge, settle
 from companion.games.moguli.looks import Change, change
 from companion.games.moguli.moves import movable, must_move, reach
 from companion.games.moguli.notation import turn_text
@@ -94,14 +94,10 @@ def explain(before: State, seen: Look) -> MoguliExplanation:
     stories = legal_stories(before, diff)
     if stories:
         return Explanation(stories=stories)
-    return faulty(before, diff)
-
-
-def faulty(before: State, diff: Change) -> MoguliExplanation:
-    """The refusals of a look that no legal turn leads to, with a warning where the turn cannot be completed (R-15)."""
     refusals = faults(before, diff)
-    warnings = tuple(refusal.message for refusal in refusals[:1] if refusal.rule == "moguli.rotation_ends_duty")
-    return Explanation(refusals=refusals, warnings=warnings)
+    unfinished = refusals[0].rule in UNFINISHED
+    warnings = tuple(refusal.message for refusal in refusals if refusal.rule == "moguli.rotation_ends_duty")
+    return Explanation(refusals=refusals, warnings=warnings if unfinished else (), unfinished=unfinished)
 
 
 def _explain_exchange(before: State, diff: Change, player: int) -> MoguliExplanation:

@@ -18,6 +18,10 @@ from companion.games.moguli.routes import no_route
 from companion.games.moguli.state import ACTS, Over, State, Turn, free_doors, owner
 
 HOME_ROW = (1, 7)
+UNFINISHED = frozenset(
+    {"moguli.obliged", "moguli.move_missing", "moguli.rotation_missing", "moguli.rotation_ends_duty"}
+)
+"""Rules that only say what a turn still lacks."""
 FOUR = 4
 BLOCKED_TURNS = 3
 
@@ -149,15 +153,15 @@ def missing_act(state: State, tiles: tuple[int, ...], moved: bool, rotated: bool
         return Refusal("moguli.rotation_missing")
     if moved or not must_move(state):
         return None
-    if not is_obliged(state):
-        return Refusal("moguli.move_missing")
-    row = HOME_ROW[state.to_move]
-    values = (("row", row), ("free", free_doors(state, state.to_move)))
-    places = names_in(state.pawns[state.to_move] & HOME[state.to_move])
+    player = state.to_move
+    obliged = is_obliged(state)
+    places = names_in(state.pawns[player] & HOME[player] if obliged else state.pawns[player])
     if rotated and not any(ends for _, ends, _, _, _ in pawn_moves(state, tiles)):
         turned = tuple(NAMES[door] for door in range(len(tiles)) if tiles[door] != state.tiles[door])
-        return Refusal("moguli.rotation_ends_duty", (*turned, *places), values)
-    return Refusal("moguli.obliged", places, values)
+        return Refusal("moguli.rotation_ends_duty", (*turned, *places), (("tiles", ", ".join(turned)),))
+    if not obliged:
+        return Refusal("moguli.move_missing", places)
+    return Refusal("moguli.obliged", places, (("row", HOME_ROW[player]), ("free", free_doors(state, player))))
 
 
 def settle(state: State, tiles: tuple[int, ...], pawns: tuple[int, int], locks: int, moved: bool) -> State:
