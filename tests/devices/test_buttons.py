@@ -255,3 +255,9 @@ def test_each_press_stands_for_one_long_enough_contact(edges: list[tuple[str, bo
 def test_a_spark_shorter_than_the_settling_time_is_no_press(gaps: list[float]) -> None:
     edges = [("a", i % 2 == 0, gap) for i, gap in enumerate([1.0, *gaps[1:]])]
     assert pressed(timed(edges), []) == []
+
+
+def test_the_wiring_picture_shows_the_shipped_pins() -> None:
+    picture = (Path(__file__).parents[2] / "docs" / "img" / "wiring.svg").read_text(encoding="utf-8")
+    for number in (*PINS.values(), *LAMPS.values()):
+        assert f"GPIO{number} (pin" in picture
