@@ -12,6 +12,10 @@ from companion.games.maulwurf.state import BUSY, BUSY_TILES, EMPTY, LOOKS, State
 from companion.games.maulwurf.turns import PASS, after_acts, apply, closed_caves, legal, place_busy, room, shift
 
 
+UNFINISHED = frozenset(("maulwurf.must_dig", "maulwurf.busy_due", "maulwurf.then_move", "maulwurf.dig_on"))
+"""Refusals of a turn that is legal so far and only lacks its dig, its busy tile, or the rest of `then_move`."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Played:
     """A turn that may be played, and the board after its own acts."""
@@ -35,7 +39,8 @@ def explain(state: State, seen: bytes) -> Explanation[State, Turn]:
                 best[after] = story
     if best:
         return Explanation(stories=tuple(sorted(best.values(), key=_rank)))
-    return Explanation(refusals=_refusals(state, seen))
+    refusals = _refusals(state, seen)
+    return Explanation(refusals=refusals, unfinished=refusals[0].rule in UNFINISHED)
 
 
 def _rank(story: Story[State, Turn]) -> tuple[int, str]:
@@ -140,7 +145,7 @@ def _refusals(state: State, seen: bytes) -> tuple[Refusal, ...]:
     changed = [c for c, (a, b) in enumerate(zip(state.board, seen, strict=True)) if a != b]
     if not changed:
         return (Refusal("maulwurf.nothing_moved"),)
-    for ask in (_busy_due, _one_mole, _line, _busy_wrong, _two_turns, _lost):
+    for ask in (_busy_due, _dug_so_far, _one_mole, _line, _busy_wrong, _two_turns, _lost):
         if found := ask(state, seen, changed):
             return found
     names = tuple(cells[c] for c in changed)
@@ -158,6 +163,36 @@ def _busy_due(state: State, seen: bytes, changed: list[int]) -> tuple[Refusal, .
             color = f"@maulwurf.color{due[missing[0]] - BUSY}"
             return (Refusal("maulwurf.busy_due", names, (("cells", " ".join(names)), ("color", color))),)
     return ()
+
+
+def _dug_so_far(state: State, seen: bytes, changed: list[int]) -> tuple[Refusal, ...]:
+    """Under `then_move`: forced digs have been made, but not all of them, or not the move after them."""
+    own = [c for c in state.pending if state.board[c] == state.to_move + 1]
+    if not state.then_move or not own:
+        return ()
+    for done, waiting in _some_digs(state, seen, state.board, own, ()):
+        refusal = apply(state, done)
+        if isinstance(refusal, Refusal):
+            names = tuple(state.layout.cells[c] for c in waiting)
+            more = Refusal("maulwurf.dig_on", names, (("cells", " ".join(names)),))
+            return (more if refusal.rule == "maulwurf.must_dig_first" else refusal,)
+    return ()
+
+
+def _some_digs(
+    state: State, seen: bytes, board: bytes, pending: list[int], done: Turn
+) -> Iterator[tuple[Turn, list[int]]]:
+    """Orders of forced digs after which the board looks like `seen`, with the moles that still wait."""
+    me = state.to_move + 1
+    if done and board == seen:
+        yield done, pending
+        return
+    for p in pending:
+        for t, act in state.layout.tables.digs[p].items():
+            if seen[t] == me and not board[t]:
+                after = bytearray(board)
+                after[p], after[t] = EMPTY, me
+                yield from _some_digs(state, seen, bytes(after), [c for c in pending if c != p], (*done, act))
 
 
 def _one_mole(state: State, seen: bytes, changed: list[int]) -> tuple[Refusal, ...]:
@@ -205,30 +240,34 @@ def _line(state: State, seen: bytes, changed: list[int]) -> tuple[Refusal, ...]:
             for c, before in zip(line[1:], line, strict=False):
                 after[c] = board[before]
             after[s] = EMPTY
-            landed = ray.near
-            # A mole that fell off the edge may also have been put back somewhere: the rest of the board tells.
-            if _same_but_dig(state, after, seen, landed, board[s]) or (over_edge and _same_on(after, seen, line)):
-                return _of_turn(state, (ray.push,))
+            if over_edge:
+                if _fell_off(state, after, seen, line, [c for c in changed if c not in line]):
+                    return _of_turn(state, (ray.push,))
+            elif (tail := _dug_on(state, after, seen, ray.near, board[s])) is not None:
+                return _of_turn(state, (ray.push, *tail))
     return ()
 
 
-def _same_on(after: bytearray, seen: bytes, cells: list[int]) -> bool:
-    return all(after[c] == seen[c] for c in cells)
-
-
-def _same_but_dig(state: State, after: bytearray, seen: bytes, landed: int, mole: int) -> bool:
-    """True when the boards are alike, or but for a mole that has dug on from the entrance on which it landed."""
-    if place_busy(state, after) == seen or bytes(after) == seen:
-        return True
-    if not state.layout.tables.is_tunnel[landed]:
+def _fell_off(state: State, after: bytearray, seen: bytes, line: list[int], elsewhere: list[int]) -> bool:
+    """True when the line was pushed over the edge and its last tile is gone or was put somewhere else."""
+    if any(after[c] != seen[c] for c in line):
         return False
-    for t in state.layout.tables.digs[landed]:
-        if seen[t] == mole and not after[t]:
-            dug = bytearray(after)
-            dug[landed], dug[t] = EMPTY, mole
-            if bytes(dug) == seen:
-                return True
-    return False
+    put = [c for c in elsewhere if not state.board[c] and seen[c] == state.board[line[-1]]]
+    return not elsewhere or (len(elsewhere) == 1 and len(put) == 1)
+
+
+def _dug_on(state: State, after: bytearray, seen: bytes, landed: int, mole: int) -> Turn | None:
+    """No acts when the boards are alike; the dig by which the mole that landed has gone on; else None."""
+    if bytes(after) == seen or place_busy(state, after) == seen:
+        return ()
+    if state.layout.tables.is_tunnel[landed]:
+        for t, dig in state.layout.tables.digs[landed].items():
+            if seen[t] == mole and not after[t]:
+                dug = bytearray(after)
+                dug[landed], dug[t] = EMPTY, mole
+                if bytes(dug) == seen:
+                    return (dig,)
+    return None
 
 
 def _of_turn(state: State, turn: Turn) -> tuple[Refusal, ...]:
