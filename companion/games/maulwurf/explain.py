@@ -11,7 +11,6 @@ from companion.games.maulwurf.notation import text
 from companion.games.maulwurf.state import BUSY, BUSY_TILES, EMPTY, LOOKS, State, Turn, following
 from companion.games.maulwurf.turns import PASS, after_acts, apply, closed_caves, legal, place_busy, room, shift
 
-
 UNFINISHED = frozenset(("maulwurf.must_dig", "maulwurf.busy_due", "maulwurf.then_move", "maulwurf.dig_on"))
 """Refusals of a turn that is legal so far and only lacks its dig, its busy tile, or the rest of `then_move`."""
 
@@ -170,7 +169,7 @@ def _dug_so_far(state: State, seen: bytes, changed: list[int]) -> tuple[Refusal,
     own = [c for c in state.pending if state.board[c] == state.to_move + 1]
     if not state.then_move or not own:
         return ()
-    for done, waiting in _some_digs(state, seen, state.board, own, ()):
+    for done, waiting in sorted(_some_digs(state, seen, state.board, own, ()), key=lambda d: len(d[0])):
         refusal = apply(state, done)
         if isinstance(refusal, Refusal):
             names = tuple(state.layout.cells[c] for c in waiting)
