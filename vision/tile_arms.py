@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats
+from vision.sampling import Bools, Floats, spread_of
 from vision.tile_layout import ARM_HALF, ARM_INDEX, ARM_LENGTH, ARM_OF_PATH, LOBES
 
 WIDTH = 2 * ARM_HALF + 1
@@ -26,54 +26,48 @@ class Arms:
     sigma: float
 
 
-def learn_arms(inked: Floats, seen: Bools, arms: Bools) -> Arms:
-    """Templates from the ink channel (T, 841) of well-placed tiles, given which samples are seen and a first look."""
-    strips, shown = _strips(inked, seen)
+def cut_strips(inked: Floats, seen: Bools) -> tuple[Floats, Floats]:
+    """The arms' strips (T, 4, 8, 13) of the ink channel (T, 841), background at zero, and 1 where a sample is seen."""
+    strips, shown = inked[:, ARM_INDEX], seen[:, ARM_INDEX].astype(np.float32)
+    lobes = shown[..., LOBES]
+    base = np.sum(strips[..., LOBES] * lobes, axis=(2, 3)) / np.maximum(lobes.sum(axis=(2, 3)), 1.0)
+    return strips - base[..., None, None], shown
+
+
+def learn_arms(strips: Floats, shown: Floats, arms: Bools) -> Arms:
+    """Templates from the strips of well-placed tiles and a first look at which arms (T, 4) carry a line."""
     enough = shown.mean(axis=(2, 3)) > 0.8
     lines, empties = arms & enough, ~arms & enough
-    background = np.stack([_mean(strips[:, a], empties[:, a], shown[:, a]) for a in range(4)])
+    background = np.stack([_mean(strips[empties[:, a], a], shown[empties[:, a], a]) for a in range(4)])
     excess = strips - background
-    line = _mean(excess.reshape(-1, ARM_LENGTH, WIDTH), lines.ravel(), shown.reshape(-1, ARM_LENGTH, WIDTH))
-    rest = np.where(lines[:, :, None, None], excess - line, excess)[(lines | empties)]
-    kept = shown[(lines | empties)]
-    variance = np.sum(rest**2 * kept, axis=0) / np.maximum(kept.sum(axis=0), 1) + 1e-6
+    line = _mean(excess[lines], shown[lines])
+    rest = np.concatenate([excess[lines] - line, excess[empties]])
+    kept = np.concatenate([shown[lines], shown[empties]])
+    variance = np.sum(rest * rest * kept, axis=0) / np.maximum(kept.sum(axis=0), 1.0) + 1e-6
     weight = line / (variance + float(np.median(variance)))
-    weight = weight - weight.mean()
-    templates = Arms(line, weight.astype(np.float32), background, 1.0)
-    scores, share = score_arms(inked, seen, templates)
+    weight = (weight - weight.mean()).astype(np.float32)
+    scores, share = score_arms(strips, shown, Arms(line, weight, background, 1.0))
     good = share > 0.8
-    spread = np.concatenate([scores[lines & good] - 1.0, scores[empties & good]])
-    sigma = 1.4826 * float(np.median(np.abs(spread))) if len(spread) else 1.0
-    return Arms(line, templates.weight, background, max(sigma, 0.05))
+    off = np.concatenate([scores[lines & good] - 1.0, scores[empties & good]])
+    return Arms(line, weight, background, max(float(spread_of(off, 0)), 0.05) if len(off) else 1.0)
 
 
-def score_arms(inked: Floats, seen: Bools, templates: Arms) -> tuple[Floats, Floats]:
+def score_arms(strips: Floats, shown: Floats, templates: Arms) -> tuple[Floats, Floats]:
     """How much of a line each arm shows (T, 4; 0 none, 1 a line) and the share of the evidence that is seen (T, 4)."""
-    strips, shown = _strips(inked, seen)
-    power = templates.weight * templates.line
-    total = float(power.sum())
+    total = float((templates.weight * templates.line).sum())
     weights = templates.weight * shown
     # Where part of a strip is hidden the filter must stay blind to the strip's brightness.
-    weights = weights - shown * (weights.sum(axis=(2, 3)) / np.maximum(shown.sum(axis=(2, 3)), 1))[..., None, None]
-    response = np.sum(weights * (strips - templates.background), axis=(2, 3))
-    expected = np.sum(weights * templates.line, axis=(2, 3))
+    weights -= shown * (weights.sum(axis=(2, 3)) / np.maximum(shown.sum(axis=(2, 3)), 1.0))[..., None, None]
+    response = np.einsum("tahw,tahw->ta", weights, strips - templates.background)
+    expected = np.einsum("tahw,hw->ta", weights, templates.line)
     share = np.clip(expected / total, 0.0, 1.0) if total > 0 else np.zeros_like(expected)
     return response / np.maximum(expected, 0.02 * max(total, 1e-9)), share
 
 
-def _strips(inked: Floats, seen: Bools) -> tuple[Floats, Bools]:
-    strips, shown = inked[:, ARM_INDEX], seen[:, ARM_INDEX]
-    lobes = shown[..., LOBES]
-    count = np.maximum(lobes.sum(axis=(2, 3)), 1)
-    base = np.sum(strips[..., LOBES] * lobes, axis=(2, 3)) / count
-    return strips - base[..., None, None], shown
-
-
-def _mean(values: Floats, which: Bools, shown: Bools) -> Floats:
-    if not which.any():
-        return np.zeros(values.shape[1:], dtype=np.float32)
-    kept = shown[which]
-    return np.asarray(np.sum(values[which] * kept, axis=0) / np.maximum(kept.sum(axis=0), 1), dtype=np.float32)
+def _mean(values: Floats, shown: Floats) -> Floats:
+    if not len(values):
+        return np.zeros((ARM_LENGTH, WIDTH), dtype=np.float32)
+    return np.asarray(np.sum(values * shown, axis=0) / np.maximum(shown.sum(axis=0), 1.0), dtype=np.float32)
 
 
 def path_log_likelihoods(scores: Floats, share: Floats, sigma: float, slip: float) -> Array:

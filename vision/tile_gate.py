@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats, Indices
+from vision.sampling import Bools, Floats, Indices, spread_of
 from vision.tile_layout import ARM_OF_PATH, COUNT, GRID
 
 BLOCKS = COUNT // 2
@@ -53,37 +53,42 @@ class BareTiles:
 
 def pooled(tiles: Floats, bare: Bools) -> tuple[Floats, Bools]:
     """Opponent log colours (T, 14, 14, 3) of blocks of bare samples, and whether a block has enough of them."""
-    kept = bare.reshape(-1, COUNT, COUNT)[:, :-1, :-1].reshape(-1, BLOCKS, 2, BLOCKS, 2)
-    colours = tiles.reshape(-1, COUNT, COUNT, 3)[:, :-1, :-1].reshape(-1, BLOCKS, 2, BLOCKS, 2, 3)
-    count = kept.sum(axis=(2, 4))
-    mean = np.sum(colours * kept[..., None], axis=(2, 4)) / np.maximum(count, 1)[..., None]
-    blue, green, red = mean[..., 0], mean[..., 1], mean[..., 2]
-    return np.stack([red - green, blue - green, green], axis=-1), count >= 2
+    kept = bare.reshape(-1, COUNT, COUNT)[:, :-1, :-1].astype(np.float32)
+    total = tiles.reshape(-1, COUNT, COUNT, 3)[:, :-1, :-1] * kept[..., None]
+    total, kept = total[:, 0::2] + total[:, 1::2], kept[:, 0::2] + kept[:, 1::2]
+    total, kept = total[:, :, 0::2] + total[:, :, 1::2], kept[:, :, 0::2] + kept[:, :, 1::2]
+    mean = total / np.maximum(kept, 1.0)[..., None]
+    green = mean[..., 1]
+    blocks = np.empty_like(mean)
+    np.subtract(mean[..., 2], green, out=blocks[..., 0])
+    np.subtract(mean[..., 0], green, out=blocks[..., 1])
+    blocks[..., 2] = green
+    return blocks, kept >= 2.0
 
 
 def learn_bare(blocks: Floats, whole: Bools, poses: Array) -> BareTiles:
     """The bare tile's colour from blocks (T, 14, 14, 3) of all tiles; a hand over some of them does no harm."""
-    flat, ok = blocks.reshape(len(blocks), -1, 3), whole.reshape(len(blocks), -1)
-    middle = np.array(
-        [np.median(f[o], axis=0) if o.any() else np.full(3, np.nan) for f, o in zip(flat, ok, strict=True)]
-    )
-    good = np.isfinite(middle).all(axis=1)
+    some = np.where(whole[:, ::2, ::2, None], blocks[:, ::2, ::2], np.inf).reshape(len(blocks), -1, 3)
+    count = whole[:, ::2, ::2].sum(axis=(1, 2))
+    good = count > 8
+    ordered = np.sort(some, axis=1)
+    middles = ordered[np.arange(len(blocks)), np.minimum(count // 2, ordered.shape[1] - 1)]
     centre = poses[:, :2].mean(axis=0)
     terms = _terms(poses, centre)
     fit = np.zeros((6, 3))
     for channel in range(3):
         used = 6 if channel == 2 else 3
         weight = good.astype(float)
-        target = np.where(good, middle[:, channel], 0.0)
-        for _ in range(6):
+        target = np.where(good, middles[:, channel], 0.0)
+        for _ in range(4):
             gram = terms[:, :used].T @ (terms[:, :used] * weight[:, None]) + 1e-6 * np.eye(used)
             fit[:used, channel] = np.linalg.solve(gram, terms[:, :used].T @ (target * weight))
             off = np.abs(target - terms @ fit[:, channel])
-            scale = 1.5 * (1.4826 * float(np.median(off[good])) + 0.01) if good.any() else 1.0
+            scale = 1.5 * (float(spread_of(off[good], 0)) + 0.01) if good.any() else 1.0
             weight = good / np.maximum(1.0, off / scale) ** 2
     rest = blocks - (terms @ fit).astype(np.float32)[:, None, None]
-    inside = rest[whole]
-    spread = 1.4826 * np.median(np.abs(inside), axis=0) if len(inside) else np.ones(3)
+    inside = rest[:, ::2, ::2][whole[:, ::2, ::2]]
+    spread = spread_of(inside, 0) if len(inside) else np.ones(3)
     spread = np.maximum(spread, LEAST_SPREAD).astype(np.float32)
     count = np.maximum(whole.sum(axis=0), 1)[..., None]
     usual = np.zeros(blocks.shape[1:], dtype=np.float32)
@@ -112,11 +117,14 @@ def foreign_blocks(
 def hidden_tiles(coloured: Bools, dark: Bools, grid: tuple[int, int], row_column: Indices) -> tuple[Bools, Bools]:
     """Which tiles (T) lie behind something, and which lie behind something or in a deep shadow, from their foreign
     blocks; `row_column` (T, 2) places each tile in the `grid`, row 0 nearest to the first player."""
-    board = np.zeros((grid[0] * BLOCKS, grid[1] * BLOCKS), dtype=np.uint8)
-    for (row, column), one, other in zip(row_column, coloured, dark, strict=True):
-        # Blocks run from north to south, rows of the board from south to north.
-        top = (grid[0] - 1 - row) * BLOCKS
-        board[top : top + BLOCKS, column * BLOCKS : (column + 1) * BLOCKS] = one + 2 * other
+    behind = coloured.sum(axis=(1, 2)) >= FEW
+    if coloured.sum() + dark.sum() < MANY:
+        return behind, behind
+    # Blocks run from north to south, rows of the board from south to north.
+    place = (grid[0] - 1 - row_column[:, 0], row_column[:, 1])
+    canvas = np.zeros((*grid, BLOCKS, BLOCKS), dtype=np.uint8)
+    canvas[place] = coloured + 2 * dark
+    board = canvas.transpose(0, 2, 1, 3).reshape(grid[0] * BLOCKS, grid[1] * BLOCKS)
     closed = cv2.morphologyEx((board > 0).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
     count, labels = cv2.connectedComponents(closed, connectivity=8)
     strong = np.bincount(labels[board == 1], minlength=count)
@@ -124,11 +132,8 @@ def hidden_tiles(coloured: Bools, dark: Bools, grid: tuple[int, int], row_column
     hand = (whole >= MANY) & (strong >= MANY // 2)
     shade = whole >= MANY
     hand[0] = shade[0] = False
-    in_hand, in_shade = hand[labels] & (board > 0), shade[labels] & (board > 0)
-    behind, shaded = np.zeros(len(coloured), dtype=bool), np.zeros(len(coloured), dtype=bool)
-    for i, (row, column) in enumerate(row_column):
-        top = (grid[0] - 1 - row) * BLOCKS
-        part = slice(top, top + BLOCKS), slice(column * BLOCKS, (column + 1) * BLOCKS)
-        behind[i] = in_hand[part].any() or coloured[i].sum() >= FEW
-        shaded[i] = behind[i] or in_shade[part].any()
-    return behind, shaded
+    touched = []
+    for large in (hand, shade):
+        part = (large[labels] & (board > 0)).reshape(grid[0], BLOCKS, grid[1], BLOCKS)
+        touched.append(behind | part.any(axis=(1, 3))[place])
+    return touched[0], touched[0] | touched[1]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats, Stencil
+from vision.sampling import Bools, Floats, Stencil, middle
 
 COLUMN_MM = 1.5
 HALF_COLUMNS = 8
@@ -75,7 +75,7 @@ def learn_ink(halves: Floats) -> Ink | None:
     # Lines are printed symmetrically about the arm's axis; shadows are not.
     profile = (profile + profile[::-1]) / 2
     background = np.zeros((4, 2, WIDTH), dtype=np.float32)
-    for _ in range(4):
+    for _ in range(3):
         profile = profile - profile.mean()
         size = float(np.linalg.norm(profile))
         if not size > 1e-6:
@@ -90,7 +90,7 @@ def learn_ink(halves: Floats) -> Ink | None:
         for a in range(4):
             bare = values[~arms[:, a], a]
             if len(bare) > 4:
-                background[a] = np.median(bare, axis=0)
+                background[a] = middle(bare, 0)
     profile = profile - profile.mean()
     return Ink(weights, (profile / max(float(np.linalg.norm(profile)), 1e-9)).astype(np.float32), background)
 

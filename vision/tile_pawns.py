@@ -14,7 +14,7 @@ import numpy as np
 from calibration.geometry import Array, Camera
 from calibration.palette import Lab, lab_to_bgr
 from devices.contract import Image
-from vision.sampling import Bools, Floats, Stencil, log_of
+from vision.sampling import Bools, Floats, Stencil, log_of, middle, spread_of
 
 PAWNS = ("-", "1", "2")
 
@@ -76,9 +76,9 @@ def look_at_pawns(
     stone, inside = DISC.colours(picture, camera, poses, sizes_mm["pawn_centre_height"])
     top, top_inside = DISC.colours(picture, camera, poses, sizes_mm["door_height"])
     stone_spots, top_spots = _spots(stone), _spots(top)
-    clipped = (np.median(stone_spots, axis=1) > CLIPPED).sum(axis=-1) >= 2
+    clipped = (middle(stone_spots, 1) > CLIPPED).sum(axis=-1) >= 2
     return PawnLook(
-        np.asarray(np.median(opponent(log_of(stone_spots) - light), axis=1), dtype=np.float64),
+        middle(opponent(log_of(stone_spots) - light), 1).astype(np.float64),
         opponent(log_of(top_spots) - light),
         np.asarray(inside.all(axis=1) & top_inside.all(axis=1)),
         np.asarray(clipped),
@@ -123,14 +123,14 @@ def learn_colours(
     usable = trusted & look.seen
     if usable.sum() < 8:
         usable = look.seen if look.seen.any() else np.ones(len(rows), dtype=bool)
-    middles = np.median(look.tops[usable], axis=1)
-    top = np.median(middles, axis=0).astype(np.float64)
-    top_spread = np.maximum(SPREAD, 1.4826 * np.median(np.abs(middles - top), axis=0))
-    door = np.median(look.colour[usable], axis=0)
-    spread = np.maximum(SPREAD, 1.4826 * np.median(np.abs(look.colour[usable] - door), axis=0))
+    middles = middle(look.tops[usable], 1)
+    top = middle(middles, 0).astype(np.float64)
+    top_spread = np.maximum(SPREAD, spread_of(middles - top, 0))
+    door = middle(look.colour[usable], 0)
+    spread = np.maximum(SPREAD, spread_of(look.colour[usable] - door, 0))
     near = usable & (_distance(look.colour, door, spread) < 3.0)
     if near.sum() >= 5:
-        door = np.median(look.colour[near], axis=0)
+        door = middle(look.colour[near], 0)
         spread = np.maximum(SPREAD, look.colour[near].std(axis=0))
     share = _door_share(look, top, top_spread)
     strangers = usable & (_distance(look.colour, door, spread) > 3.0) & (share < 0.4)

@@ -11,8 +11,8 @@ from calibration.geometry import Array, Camera
 from calibration.palette import Lab
 from devices.contract import Image
 from vision.reading import SURE_LEAD
-from vision.sampling import Bools, Floats, Indices, logs
-from vision.tile_arms import Arms, learn_arms, path_log_likelihoods, score_arms
+from vision.sampling import Bools, Floats, Indices, log_of, logs, middle
+from vision.tile_arms import Arms, cut_strips, learn_arms, path_log_likelihoods, score_arms
 from vision.tile_gate import (
     PRINTED,
     BareTiles,
@@ -132,11 +132,13 @@ def study(
     standing = pawns.argmax(axis=1) > 0
     first = _without_pawns(first, halves, ink, inside, camera, board, everyone, standing)
     view = _view(picture, camera, board, everyone, first, standing, NO_LIGHT)
-    arms = learn_arms(view.tiles @ ink.weights, view.seen & whole_tiles[:, None], first.arms)
-    scores, share = score_arms(view.tiles @ ink.weights, view.seen, arms)
-    paths = path_log_likelihoods(scores, share, arms.sigma, SLIP)
+    inked = view.tiles @ ink.weights
+    strips, shown = cut_strips(inked, view.seen)
+    arms = learn_arms(strips, shown * whole_tiles[:, None, None, None], first.arms)
+    paths = path_log_likelihoods(*score_arms(strips, shown, arms), arms.sigma, SLIP)
     names = [PATHS[i] for i in paths.argmax(axis=1)]
-    triangle = learn_triangle(view.tiles, view.seen, names, (lead(paths) > 5.0) & whole_tiles)
+    trusted = (lead(paths) > 5.0) & whole_tiles
+    triangle = learn_triangle(view.tiles, inked, ink.weights, view.seen, names, trusted)
     triangles = triangle_log_likelihoods(*score_corners(view.tiles, view.seen, triangle), names, triangle.sigma, SLIP)
     blocks, whole = pooled(view.tiles, _bare(view.apart, paths, triangles, triangle))
     bare = learn_bare(blocks, whole, view.poses)
@@ -170,8 +172,8 @@ def look_again(
     standing = pawns.argmax(axis=1) > 0
     first = _without_pawns(first, halves, learned.ink, inside, camera, board, which, standing)
     view = _view(picture, camera, board, which, first, standing, light)
-    scores, share = score_arms(view.tiles @ learned.ink.weights, view.seen, learned.arms)
-    paths = path_log_likelihoods(scores, share, learned.arms.sigma, SLIP)
+    strips = cut_strips(view.tiles @ learned.ink.weights, view.seen)
+    paths = path_log_likelihoods(*score_arms(*strips, learned.arms), learned.arms.sigma, SLIP)
     names = [PATHS[i] for i in paths.argmax(axis=1)]
     corners = score_corners(view.tiles, view.seen, learned.triangle)
     triangles = triangle_log_likelihoods(*corners, names, learned.triangle.sigma, SLIP)
@@ -230,11 +232,13 @@ def _without_pawns(
     """The first look once more, with the arms that pawns hide left out."""
     if not standing.any():
         return first
-    open_halves = _open(inside)
     lean = leans(camera, board.centres[which][standing], board.sizes_mm["tile_height"])
     over = behind_pawns(lean, board.sizes_mm, STRIPS)
-    open_halves[standing] &= over.reshape(len(over), 4, 2, -1).mean(axis=-1) < 0.1
-    return first_look(halves, ink, open_halves)
+    open_halves = _open(inside[standing]) & (over.reshape(len(over), 4, 2, -1).mean(axis=-1) < 0.1)
+    again = first_look(halves[standing], ink, open_halves)
+    arms, offsets = first.arms.copy(), first.offsets.copy()
+    arms[standing], offsets[standing] = again.arms, again.offsets
+    return FirstLook(arms, offsets)
 
 
 def _open(inside: Bools) -> Bools:
@@ -259,7 +263,7 @@ def _bare(apart: Bools, paths: Array, triangles: Array, triangle: Triangle) -> B
 
 def _white(colours: Image) -> Array:
     """Opponent log colour of the brightest things on the board: print, or pawns, near enough to white in this light."""
-    flat = colours.reshape(-1, 3)
-    bright = flat[flat[:, 1] >= np.percentile(flat[::7, 1], 97)]
-    middle = np.median(bright, axis=0).astype(np.uint8).reshape(1, 1, 3)
-    return np.asarray(opponent(logs(middle))[0, 0], dtype=np.float64)
+    some = colours.reshape(-1, 3)[::7]
+    bright = some[some[:, 1] >= np.partition(some[:, 1], -len(some) // 33)[-len(some) // 33]]
+    level = middle(bright.astype(np.float32), 0).reshape(1, 3)
+    return np.asarray(opponent(log_of(level))[0], dtype=np.float64)

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats, Indices
+from vision.sampling import Bools, Floats, Indices, spread_of
 from vision.tile_layout import CORNER_INDEX, CORNER_OF_PATH, CORNER_SIZE, COUNT
 
 SAMPLES = CORNER_SIZE * CORNER_SIZE
@@ -25,6 +25,9 @@ WIDEST = 0.45
 
 FEWEST = 3
 """So many tiles must carry it for its look to be learned."""
+
+DOUBTFUL = 0.15
+"""A spread of scores above which the lines' ink is not trusted to be the triangle's."""
 
 LEAST_SHARE = 0.35
 """Part of the triangle's evidence that must be seen for a judgement."""
@@ -52,79 +55,98 @@ def inner_corners(paths: Sequence[str]) -> Indices:
     return np.array([CORNER_OF_PATH.get(p, -1) for p in paths], dtype=np.intp)
 
 
-def learn_triangle(tiles: Floats, seen: Bools, paths: Sequence[str], trusted: Bools) -> Triangle:
-    """The triangle's look from log colours (T, 841, 3) of well-placed tiles whose paths are known where `trusted`."""
+def learn_triangle(
+    tiles: Floats, inked: Floats, ink_weights: Floats, seen: Bools, paths: Sequence[str], trusted: Bools
+) -> Triangle:
+    """The triangle's look from log colours (T, 841, 3) of well-placed tiles whose paths are known where `trusted`.
+
+    It is sought in the lines' own ink first (`inked`, T x 841, made with `ink_weights`), then in any colour.
+    """
     inner = inner_corners(paths)
     rows = np.flatnonzero(trusted & (inner >= 0))
+    found = _learned(inked[rows][:, _FLAT], ink_weights, seen[rows][:, _FLAT], inner[rows])
+    if found.sigma > DOUBTFUL:
+        corners, shown = tiles[rows][:, _FLAT], seen[rows][:, _FLAT]
+        weights = _telling_colour(corners, shown, inner[rows])
+        other = _learned(corners @ weights, weights, shown, inner[rows])
+        found = other if other.sigma < found.sigma else found
+    return found
+
+
+def _learned(channel: Floats, weights: Floats, shown: Bools, inner: Indices) -> Triangle:
+    """The same from one channel of corners (N, 4, 100) and the inner corner of each tile."""
     for _ in range(3):
-        if len(rows) < 6:
+        if len(inner) < 2 * FEWEST:
             return NONE
-        triangle, with_it = _learned(tiles[rows], seen[rows], inner[rows])
+        triangle, with_it = _split(channel, weights, shown.astype(np.float32), inner)
         if triangle is None:
             return NONE
         if np.mean(triangle.shape != 0) < WIDEST and with_it.sum() >= FEWEST:
             return triangle
         # Too wide for a triangle, or too rare: something else lies over these tiles.
-        rows = rows[~with_it]
+        channel, shown, inner = channel[~with_it], shown[~with_it], inner[~with_it]
     return NONE
 
 
-def _learned(tiles: Floats, seen: Bools, inner: Indices) -> tuple[Triangle | None, Bools]:
-    plain = np.ones((len(tiles), 4), dtype=bool)
-    plain[np.arange(len(tiles)), inner] = False
-    corners, shown = tiles[:, _FLAT], seen[:, _FLAT]
-    weights, with_it = _grouped(corners, shown, plain, inner)
-    if weights is None or not with_it.any() or with_it.all():
-        return None, with_it
-    channel, shown = centred(corners @ weights, shown)
-    own, own_shown = channel[~plain], shown[~plain]
-    background = np.stack([_mean(channel[plain[:, c], c], shown[plain[:, c], c]) for c in range(4)])
-    excess = own - background[inner]
-    shape = np.zeros(SAMPLES, dtype=np.float32)
-    for _ in range(2):
-        shape = _mean(excess[with_it], own_shown[with_it]) - _mean(excess[~with_it], own_shown[~with_it])
-        # Its faint parts are noise and remains of the arms.
-        shape = np.where(np.abs(shape) > 0.35 * np.abs(shape).max(), shape, 0.0).astype(np.float32)
-        scores, share = _score(excess, own_shown, shape)
-        with_it = scores > 0.5
-        if not with_it.any() or with_it.all():
-            return None, with_it
-    bare, bare_share = _score((channel - background)[plain], shown[plain], shape)
-    none = np.concatenate([scores[~with_it & (share > 0.7)], bare[bare_share > 0.7]])
-    if not len(none):
-        return None, with_it
-    sigma = max(1.4826 * float(np.median(np.abs(none))), 0.05)
-    return Triangle(weights, shape, background, sigma if sigma < 0.25 else float("inf")), with_it
-
-
-def _grouped(corners: Floats, shown: Bools, plain: Bools, inner: Indices) -> tuple[Floats | None, Bools]:
-    """The channel (3) in which inner corners (`inner` of each tile) fall into two groups best, and who is in the
-    group that differs from plain corners; on corners pooled two by two."""
-    pooled = corners.reshape(-1, 4, POOLED, 2, POOLED, 2, 3).mean(axis=(3, 5)).reshape(-1, 4, POOLED * POOLED, 3)
-    covered = ~shown.reshape(-1, 4, POOLED, 2, POOLED, 2).all(axis=(3, 5)).reshape(-1, 4, POOLED * POOLED)
-    pooled = pooled - np.median(pooled, axis=2, keepdims=True)
-    open_ = ~covered[..., None]
-    count = np.maximum((open_ & plain[:, :, None, None]).sum(axis=0), 1)
-    excess = (pooled - (pooled * open_ * plain[:, :, None, None]).sum(axis=0) / count) * open_
-    noise = excess[plain].reshape(-1, 3)
-    covariance = noise.T @ noise / max(len(noise), 1) + 1e-4 * np.eye(3, dtype=np.float32)
-    whiten = np.linalg.inv(np.linalg.cholesky(covariance)).astype(np.float32)
-    mine = excess[np.arange(len(inner)), inner] @ whiten.T
-    energy = np.sum(mine**2, axis=-1)
+def _split(channel: Floats, weights: Floats, shown: Floats, inner: Indices) -> tuple[Triangle | None, Bools]:
+    everyone = np.arange(len(inner))
+    plain = np.ones((len(inner), 4, 1), dtype=np.float32)
+    plain[everyone, inner] = 0.0
+    channel = channel - channel.mean(axis=2, keepdims=True)
+    bare = shown * plain
+    background = np.sum(channel * bare, axis=0) / np.maximum(bare.sum(axis=0), 1.0)
+    excess = channel - background
+    own, own_shown = excess[everyone, inner], shown[everyone, inner]
+    energy = _pooled(own * own_shown) ** 2
     # The place where corners differ most from one another, strays apart, is where the triangle lies.
-    low, high = np.percentile(energy, (20, 85), axis=0)
+    ordered = np.sort(energy, axis=0)
+    low, high = ordered[len(ordered) // 5], ordered[len(ordered) * 17 // 20]
     spot = int(np.argmax(high - low))
     with_it = energy[:, spot] > (high[spot] + low[spot]) / 2
+    shape = np.zeros(SAMPLES, dtype=np.float32)
+    scores, share = shape, shape
     for _ in range(3):
         if not with_it.any() or with_it.all():
             return None, with_it
-        shape = mine[with_it].mean(axis=0) - mine[~with_it].mean(axis=0)
-        strength = np.linalg.norm(shape, axis=-1, keepdims=True)
-        shape = np.where(strength > 0.4 * strength.max(), shape, 0.0)
-        scores = np.einsum("nsc,sc->n", mine, shape) / max(float(np.sum(shape**2)), 1e-9)
-        with_it = scores > 0.5
-    _, _, axes = np.linalg.svd(shape, full_matrices=False)
-    return (axes[0] @ whiten).astype(np.float32), with_it
+        shape = _mean(own[with_it], own_shown[with_it]) - _mean(own[~with_it], own_shown[~with_it])
+        # Its faint parts are noise and remains of the arms.
+        shape = np.where(np.abs(shape) > 0.35 * np.abs(shape).max(), shape, 0.0).astype(np.float32)
+        scores, share = _score(own, own_shown, shape)
+        with_it = np.asarray(scores > 0.5)
+    if not with_it.any() or with_it.all():
+        return None, with_it
+    bare_scores, bare_share = _score(excess, shown, shape)
+    none = np.concatenate([scores[~with_it & (share > 0.7)], bare_scores[(bare_share > 0.7) & (plain[..., 0] > 0)]])
+    if not len(none):
+        return None, with_it
+    sigma = max(float(spread_of(none, 0)), 0.05)
+    return Triangle(weights, shape, background, sigma if sigma < 0.25 else float("inf")), with_it
+
+
+def _pooled(corners: Floats) -> Floats:
+    """Means of 2 x 2 samples of corners (N, 100): (N, 25)."""
+    square = corners.reshape(-1, CORNER_SIZE, CORNER_SIZE)
+    square = square[:, 0::2] + square[:, 1::2]
+    return np.asarray((square[:, :, 0::2] + square[:, :, 1::2]).reshape(-1, POOLED * POOLED) / 4.0)
+
+
+def _telling_colour(corners: Floats, shown: Bools, inner: Indices) -> Floats:
+    """The mix of log colours (3) in which inner corners differ most from one another, against what plain ones do."""
+    if not len(inner):
+        return np.zeros(3, dtype=np.float32)
+    everyone = np.arange(len(inner))
+    middle_of = corners - corners.mean(axis=2, keepdims=True)
+    pools = np.stack([_pooled((middle_of[..., c] * shown).reshape(-1, SAMPLES)) for c in range(3)], axis=-1)
+    pools = pools.reshape(-1, 4, POOLED * POOLED, 3)
+    mine = pools[everyone, inner]
+    others = np.delete(pools.reshape(-1, POOLED * POOLED, 3), everyone * 4 + inner, axis=0)
+    others = others - others.mean(axis=0)
+    covariance = np.einsum("nsc,nsd->cd", others, others) / max(others.shape[0] * others.shape[1], 1)
+    whiten = np.linalg.inv(np.linalg.cholesky(covariance + 1e-4 * np.eye(3))).astype(np.float32)
+    mine = (mine - mine.mean(axis=0)) @ whiten.T
+    spot = mine[:, int(np.argmax(spread_of(mine, 0).sum(axis=-1)))]
+    _, _, axes = np.linalg.svd(spot, full_matrices=False)
+    return np.asarray(axes[0] @ whiten, dtype=np.float32)
 
 
 def score_corners(tiles: Floats, seen: Bools, triangle: Triangle) -> tuple[Floats, Floats]:
@@ -132,8 +154,9 @@ def score_corners(tiles: Floats, seen: Bools, triangle: Triangle) -> tuple[Float
     if not np.isfinite(triangle.sigma):
         nothing = np.zeros((len(tiles), 4), np.float32)
         return nothing, nothing
-    channel, shown = centred(tiles[:, _FLAT] @ triangle.weights, seen[:, _FLAT])
-    return _score(channel - triangle.background, shown, triangle.shape)
+    channel = (tiles @ triangle.weights)[:, _FLAT]
+    channel = channel - channel.mean(axis=2, keepdims=True)
+    return _score(channel - triangle.background, seen[:, _FLAT].astype(np.float32), triangle.shape)
 
 
 def printed_corner(triangle: Triangle) -> Bools:
@@ -144,25 +167,19 @@ def printed_corner(triangle: Triangle) -> Bools:
     return printed
 
 
-def centred(channel: Floats, shown: Bools) -> tuple[Floats, Bools]:
-    """One channel of corners (T, 4, 100) with the mean of what is seen of each corner at zero, and the same mask."""
-    count = np.maximum(shown.sum(axis=-1, keepdims=True), 1)
-    return channel - np.sum(channel * shown, axis=-1, keepdims=True) / count, shown
-
-
-def _score(excess: Floats, shown: Bools, shape: Floats) -> tuple[Floats, Floats]:
+def _score(excess: Floats, shown: Floats, shape: Floats) -> tuple[Floats, Floats]:
     # Where part of a corner is hidden the filter must stay blind to the corner's brightness.
-    power = shape * shape
     weights = shape * shown
-    weights = weights - shown * (weights.sum(axis=-1) / np.maximum(shown.sum(axis=-1), 1))[..., None]
+    weights = weights - shown * (weights.sum(axis=-1) / np.maximum(shown.sum(axis=-1), 1.0))[..., None]
     expected = weights @ shape
-    total = float(np.sum(power)) - float(shape.sum()) ** 2 / len(shape)
+    total = float(shape @ shape) - float(shape.sum()) ** 2 / len(shape)
     share = np.clip(expected / max(total, 1e-9), 0.0, 1.0)
-    return np.sum(weights * excess, axis=-1) / np.maximum(expected, 0.02 * max(total, 1e-9)), share
+    response = np.sum(weights * excess, axis=-1)
+    return response / np.maximum(expected, 0.02 * max(total, 1e-9)), share
 
 
-def _mean(values: Floats, shown: Bools) -> Floats:
-    return np.asarray(np.sum(values * shown, axis=0) / np.maximum(shown.sum(axis=0), 1), dtype=np.float32)
+def _mean(values: Floats, shown: Floats) -> Floats:
+    return np.asarray(np.sum(values * shown, axis=0) / np.maximum(shown.sum(axis=0), 1.0), dtype=np.float32)
 
 
 def triangle_log_likelihoods(scores: Floats, share: Floats, paths: Sequence[str], sigma: float, slip: float) -> Array:
