@@ -17,8 +17,8 @@ from companion.games.moguli.looks import Change
 from companion.games.moguli.state import State
 
 NEAREST = (
-    "moguli.no_pass_under",
     "moguli.no_underground",
+    "moguli.no_pass_under",
     "moguli.door_occupied",
     "moguli.no_path",
     "moguli.two_free_doors",

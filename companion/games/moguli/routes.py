@@ -112,6 +112,8 @@ def no_route(tiles: Tiles, start: int, end: int, pawns: int, cylinder: bool) -> 
         return Refusal("moguli.door_occupied", (NAMES[start], NAMES[end]), (*values, ("door", NAMES[end])))
     from_start = surface_ways(tiles, start, others, cross)
     to_end = surface_ways(tiles, end, others, cross)
+    if end in from_start:
+        return Refusal("moguli.no_underground", (NAMES[start], NAMES[end]), values)
     joined = [
         walk[: walk.index(up, 1) + 1]
         for down in from_start
@@ -126,8 +128,6 @@ def no_route(tiles: Tiles, start: int, end: int, pawns: int, cylinder: bool) -> 
             (NAMES[start], NAMES[end]),
             (*values, ("down", NAMES[walk[0]]), ("up", NAMES[walk[-1]])),
         )
-    if end in from_start:
-        return Refusal("moguli.no_underground", (NAMES[start], NAMES[end]), values)
     if blocker := _blocker(tiles, start, end, others, cross):
         return Refusal("moguli.door_occupied", (NAMES[start], NAMES[end], blocker), (*values, ("door", blocker)))
     furthest = 0
