@@ -112,7 +112,7 @@ def take_act(w: Work, task: Task, _who: str, value: str) -> None:
         return
     rest = list(left)
     rest.remove(value)
-    then: Task = ("act", man, tuple(rest), grabbed or value == "Grab")
+    then: Task = ("act", man, tuple(rest), grabbed or (value == "Grab" and not w.holding(man)))
     if value in ("M1", "M2"):
         steps: Task = ("steps", man, int(value[1]), w.holding(man) is not None)
         drops = [("drop", man, w.cell_of(man))] if w.holding(man) else []  # a move lets go first

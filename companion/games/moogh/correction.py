@@ -74,10 +74,11 @@ def _settled(state: State) -> State | Refusal:
     """The state once no two tokens share a space and none lies where it cannot."""
     w = Work(state)
     taken: dict[At, str] = {}
+    under = {task[1] for task in w.agenda if task[0] == "pushed"}  # waits under the beast to be pushed aside
     for man, at in w.at.items():
         if isinstance(at, str):
             continue
-        if w.solid(at):
+        if w.solid(at) and man not in under:
             return Refusal(
                 "moogh.no_space_there", (cell_text(at),), (("who", f"@moogh.{man}"), ("cell", cell_text(at)))
             )
