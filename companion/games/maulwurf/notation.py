@@ -229,7 +229,8 @@ def check(state: State) -> None:
 def check_seats(seats: tuple[int, ...]) -> None:
     """Raises RulesError unless two to four different corners in clockwise order, two of them opposite, are seated."""
     clockwise = sum(a > b for a, b in zip(seats, (*seats[1:], *seats[:1]), strict=True)) == 1
-    if not 2 <= len(seats) <= 4 or not set(seats) <= {0, 1, 2, 3} or not clockwise:
+    different = len(set(seats)) == len(seats) and set(seats) <= {0, 1, 2, 3}
+    if not 2 <= len(seats) <= 4 or not different or not clockwise:
         refuse("bad_seats", f"seats {seats} must be two to four different corners, clockwise", text=str(seats))
     if len(seats) == 2 and abs(seats[0] - seats[1]) != 2:
         refuse("not_opposite", f"two players sit at opposite corners, not at {seats}", text=str(seats))
