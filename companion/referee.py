@@ -39,6 +39,9 @@ MOST_TURNS = 5000
 UNEXPECTED = 8.0
 """Prior cost of a turn more than the players have ended, where they use the done-button."""
 
+APPEARS = 3.0
+"""Prior cost of each piece that no legal turn explains having come from nowhere or gone to nowhere."""
+
 FORGOTTEN = 3.0
 """The same where otherwise an illegal act would have to be believed: one may have forgotten the button."""
 
@@ -170,7 +173,7 @@ def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: floa
             yield Tale("next", score, look, stories, warnings=following.warnings)
         refusals = refusals or following.refusals
     if not legal:
-        prior = ILLEGAL + IDLE * max(0, position.presses - 1)
+        prior = ILLEGAL + IDLE * max(0, position.presses - 1) + APPEARS * pieces_differ(now, look)
         yield Tale("illegal", -cost - prior, look, refusals=refusals, warnings=warnings)
 
 
@@ -225,6 +228,21 @@ def _two_turns(rules: Rules[Any, Any], state: Any, look: Look) -> Iterable[tuple
                 if rules.outcome(first.after) is None:
                     for second in rules.explain(first.after, look).stories:
                         yield first, second
+
+
+def pieces_differ(before: Look, after: Look) -> int:
+    """How many pieces are too many or missing: differences in how often each value occurs, of kinds of which most
+    places are bare."""
+    kinds: dict[str, list[str]] = {}
+    for key in before:
+        kinds.setdefault(key.partition(":")[0], []).append(key)
+    total = 0
+    for keys in kinds.values():
+        had, has = Counter(before[k] for k in keys), Counter(after[k] for k in keys)
+        bare, count = had.most_common(1)[0]
+        if 2 * count > len(keys):
+            total += sum(abs(had[value] - has[value]) for value in had.keys() | has.keys() if value != bare)
+    return total
 
 
 def separate_changes(before: Look, after: Look) -> list[list[str]]:
