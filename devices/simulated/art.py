@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -71,7 +72,7 @@ def noise(rng: np.random.Generator, height: int, width: int, size_px: float, str
 
 def paint_tile(style: ArtStyle, straight: bool, triangle: bool, seed: int, mm: float, px_per_mm: float) -> Image:
     """The top face of a tile of side `mm` unturned (a straight joins N and S, a bend N and E), north up."""
-    fine = max(px_per_mm, 4.0)
+    fine = max(px_per_mm, 3.0)
     side = round(mm * fine)
     rng = np.random.default_rng([seed, 71])
     face = _ground(style, rng, side, fine)
@@ -87,11 +88,23 @@ def paint_tile(style: ArtStyle, straight: bool, triangle: bool, seed: int, mm: f
 
 
 def _ground(style: ArtStyle, rng: np.random.Generator, side: int, fine: float) -> Image:
+    """A tile's bare face, cut out of the style's sheet, in a shade of its own."""
+    sheet = _sheet(style, fine, 3 * side)
+    x, y = (int(v) for v in rng.integers(2 * side, size=2))
+    part = sheet[y : y + side, x : x + side]
+    shade = 1 + rng.normal(0, 0.025) + rng.normal(0, 0.007, 3)
+    return as_image(cv2.multiply(part, np.array([*shade, 1.0])))
+
+
+@lru_cache(maxsize=4)
+def _sheet(style: ArtStyle, fine: float, side: int) -> Image:
+    """A sheet of the style's printed ground, `side` px wide."""
+    rng = np.random.default_rng([76, len(style.name), *style.ground])
     if style.grain == "fibre":
         texture = noise(rng, side, side, 0.5 * fine, 7.0) * 0.8 + noise(rng, side, side, 9 * fine) * 0.6
     elif style.grain == "marble":
         base = noise(rng, side, side, 14 * fine) + 0.5 * noise(rng, side, side, 5 * fine)
-        texture = 1.6 * np.sin(4 * base) * 0.6 + 0.3 * noise(rng, side, side, fine)
+        texture = np.sin(4 * base) + 0.3 * noise(rng, side, side, fine)
     elif style.grain == "weave":
         ramp = np.arange(side, dtype=np.float32) * (2 * np.pi / (1.6 * fine))
         texture = np.sin(ramp)[:, None] * np.sin(ramp)[None, :] + 0.7 * noise(rng, side, side, 12 * fine)
@@ -99,9 +112,8 @@ def _ground(style: ArtStyle, rng: np.random.Generator, side: int, fine: float) -
         texture = noise(rng, side, side, 0.7 * fine) * 0.9 + noise(rng, side, side, 11 * fine) * 0.7
     else:
         texture = 0.5 * noise(rng, side, side, 12 * fine)
-    shade = 1 + rng.normal(0, 0.025)
-    colour = np.array(style.ground, np.float32) * shade + rng.normal(0, 1.5, 3)
-    return _clip(colour + texture[..., None] * style.grain_level * np.array([0.9, 1.0, 1.05], np.float32))
+    level = style.grain_level * np.array([0.9, 1.0, 1.05], np.float32)
+    return _clip(np.array(style.ground, np.float32) + texture[..., None] * level)
 
 
 def _arm(face: Image, style: ArtStyle, turn: int, fine: float) -> None:

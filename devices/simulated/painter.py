@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -18,6 +19,7 @@ from devices.simulated.world import Pawn, Tile
 
 Floats = NDArray[np.float64]
 PAPER_MM = 60.0
+WHITE, INK = 238, 26
 _CIRCLE = np.column_stack([np.cos(np.linspace(0, 2 * np.pi, 25)[:-1]), np.sin(np.linspace(0, 2 * np.pi, 25)[:-1])])
 
 
@@ -181,23 +183,28 @@ def _stone(box: Box, hull: ArrayLike, colour: NDArray[np.float32], to_light: Flo
 
 
 def _marker(view: View, spec: Markers, number: int) -> Sprite:
-    dictionary = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, spec.dictionary))
     corners = np.array(spec.corners_mm[number], np.float64)
-    side = float(np.linalg.norm(corners[1] - corners[0]))
-    black = 300
-    paper = round(black * max(PAPER_MM / side, 1.2))
-    patch = np.full((paper, paper), 238, np.uint8)
-    inset = (paper - black) // 2
-    art = as_image(cv2.aruco.generateImageMarker(dictionary, number, black))
-    patch[inset : inset + black, inset : inset + black] = np.where(art > 0, 238, 26)
+    share = max(PAPER_MM / float(np.linalg.norm(corners[1] - corners[0])), 1.2)
     middle = corners.mean(axis=0)
-    outer = view.project(middle + (corners - middle) * paper / black)
+    outer = view.project(middle + (corners - middle) * share)
     box = box_of(outer)
-    wanted = max(16, round(float(np.linalg.norm(outer[1] - outer[0])) * 1.3))
-    patch = as_image(cv2.resize(patch, (wanted, wanted), interpolation=cv2.INTER_AREA))
-    colour = np.full((box.y1 - box.y0, box.x1 - box.x0, 3), 238, np.uint8)
-    warp(thrice(patch), outer, box, colour)
+    size = _step(max(16.0, float(np.linalg.norm(outer[1] - outer[0]))))
+    colour = np.full((box.y1 - box.y0, box.x1 - box.x0, 3), WHITE, np.uint8)
+    warp(_marker_face(spec.dictionary, number, share, round(size)), outer, box, colour)
     return covering(box, colour, polygon_mask(box, outer))
+
+
+@lru_cache(maxsize=64)
+def _marker_face(dictionary: str, number: int, share: float, size: int) -> Image:
+    """A printed marker on its white paper, `share` times as wide as its black square, `size` px wide over all."""
+    black = 300
+    paper = round(black * share)
+    face = np.full((paper, paper), WHITE, np.uint8)
+    inset = (paper - black) // 2
+    known = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
+    art = as_image(cv2.aruco.generateImageMarker(known, number, black))
+    face[inset : inset + black, inset : inset + black] = np.where(art > 0, WHITE, INK)
+    return thrice(as_image(cv2.resize(face, (size, size), interpolation=cv2.INTER_AREA)))
 
 
 def _hull(px: Floats) -> Floats:
