@@ -105,13 +105,13 @@ class FolderLock:
 
 
 class Journal:
-    """The events on disk. To be used by one thread."""
+    """The events on disk. To be used by one thread at a time."""
 
     def __init__(self, file: Path) -> None:
         """Opens or makes the journal and checks the whole chain; raises DamagedError or JournalError."""
         self._file = file
         try:
-            self._db = sqlite3.connect(file, isolation_level=None, timeout=5.0)
+            self._db = sqlite3.connect(file, isolation_level=None, timeout=5.0, check_same_thread=False)
         except sqlite3.Error as error:
             raise JournalError(f"the journal {file} cannot be opened: {error}") from error
         try:

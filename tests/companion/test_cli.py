@@ -1,0 +1,80 @@
+"""The command line: one clear line for every mistake, and the exit status that says so."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from companion.cli import main
+from companion.config import Config, ConfigError, load_config
+from companion.journal import FolderLock
+
+
+def test_an_unknown_game_is_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--game", "nonsense"]) == 2
+    assert "nonsense" in (error := capsys.readouterr().err) and "moguli" in error
+
+
+def test_a_folder_in_use_is_one_clear_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lock = FolderLock(tmp_path)
+    assert main(["demo", "--data", str(tmp_path), "--turns", "1", "--speed", "max"]) == 2
+    error = capsys.readouterr().err
+    assert "in use by another companion" in error and len(error.strip().splitlines()) == 1
+    lock.close()
+
+
+def test_a_port_in_use_is_one_clear_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert main(["run", "--data", str(tmp_path), "--port", port]) == 2
+        assert main(["demo", "--data", str(tmp_path), "--port", port, "--turns", "1"]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 2 and all(port in line for line in lines)
+
+
+@pytest.mark.parametrize("speed", ["0", "-1", "fast", "nan", "inf"])
+def test_a_speed_that_is_none(speed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--speed", speed]) == 2
+    assert "--speed" in capsys.readouterr().err
+
+
+def test_perft_counts_the_turns_of_a_dealt_start(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["perft", "moguli", "--depth", "1"]) == 0
+    assert capsys.readouterr().out.startswith("depth 1: ")
+    assert main(["perft", "moguli", "nonsense"]) == 2
+
+
+def test_the_words_are_complete(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["words", "check"]) == 0
+    assert capsys.readouterr().out.count("\n") == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("camra = 'x'", "camra"),
+        ("port = 'x'", "port"),
+        ("port = 70000", "port"),
+        ("game = 'nonsense'", "nonsense"),
+        ("language = 'xx'", "language"),
+        ("game =", "cannot be read"),
+    ],
+)
+def test_a_bad_configuration_names_file_and_key(tmp_path: Path, text: str, says: str) -> None:
+    file = tmp_path / "table.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=says) as error:
+        load_config(file)
+    assert "table.toml" in str(error.value)
+
+
+def test_a_configuration_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "table.toml"
+    file.write_text('camera = "file:///x.jpg"\nlanguage = "fi"\nport = 0\n', encoding="utf-8")
+    assert load_config(file) == Config(camera="file:///x.jpg", language="fi", port=0)
+    with pytest.raises(ConfigError, match="no configuration"):
+        load_config(tmp_path / "none.toml")
