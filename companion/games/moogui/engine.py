@@ -225,8 +225,12 @@ def _shields(state: State, game: Game) -> State:
     best = scoring.leaders(state.rule, game)
     if len(best) < 2:
         return _won(state, game, best[0] if best else -1)
-    state = replace(state, leftover=tuple(pair for pair in game.readings if pair[0] in in_arena(game)))
-    return replace(state, phase="tiebreak", game=replace(game, tie=Tie(1, best)))
+    return replace(state, phase="tiebreak", leftover=_left(game), game=replace(game, tie=Tie(1, best)))
+
+
+def _left(game: Game) -> Readings:
+    """What lies there when the game proper is over, beside the arena included."""
+    return tuple(pair for pair in game.readings if pair[0] not in game.taken_back)
 
 
 def _on_shield(state: State, game: Game, turn: Shield) -> State | Refusal:
@@ -280,14 +284,13 @@ def _tie_goes_on(state: State, game: Game, tie: Tie) -> State:
     best = scoring.tie_best(state.rule, game, tie.tied, tie.readings)
     if len(best) == 1:
         return _won(replace(state, leftover=tie.readings), game, best[0])
-    left = tuple(pair for pair in tie.readings if pair[1] != OUT)
-    return replace(state, leftover=left, game=replace(game, tie=Tie(tie.round + 1, best)))
+    return replace(state, leftover=tie.readings, game=replace(game, tie=Tie(tie.round + 1, best)))
 
 
 def _won(state: State, game: Game, winner: int) -> State:
     """The game has a winner, or nobody has won."""
     if state.phase != "tiebreak":
-        state = replace(state, leftover=tuple(pair for pair in game.readings if pair[0] in in_arena(game)))
+        state = replace(state, leftover=_left(game))
     if state.rule.mode == "training":
         return _training_ends(state, winner)
     pool = scoring.lost(state, game, winner)

@@ -79,7 +79,7 @@ def listed(state: State) -> list[Turn]:
         model = state.rule.model(piece)
         return [*(Decide(piece, reading) for reading in (model.readings if model else ())), *clear]
     turns = _PHASES[state.phase](state, game)
-    return [*clear, *(turn for turn in turns if not (clear and is_throw(turn)))]
+    return [*clear, *(turn for turn in turns if not (state.in_the_way and is_throw(turn)))]
 
 
 def _starts(state: State) -> Iterator[Turn]:
@@ -183,9 +183,9 @@ def explain(before: State, seen: Look) -> Explanation[State, Turn]:
         *(turn for turn in listed(before) if not is_throw(turn) or not changed),
     ):
         after = apply(before, turn)
-        if isinstance(after, Refusal) or (differences(after, seen) and not isinstance(turn, OrderThrow)):
+        if isinstance(after, Refusal) or differences(after, seen):
             continue
-        unseen = 0 if changed or (isinstance(turn, OrderThrow) and turn.readings) else 1
+        unseen = 0 if changed else 1
         story = Story(turn, after, _who(before, turn), unseen)
         _keep_better(best, story)
     if best:
@@ -205,7 +205,7 @@ def _keep_better(best: list[Story[State, Turn]], story: Story[State, Turn]) -> N
 
 def is_throw(turn: Turn) -> bool:
     """True for a throw that readings come with."""
-    return isinstance(turn, Throw | ThrowSentinel | TieThrow) or (isinstance(turn, Shield) and turn.again)
+    return isinstance(turn, OrderThrow | Throw | ThrowSentinel | TieThrow) or (isinstance(turn, Shield) and turn.again)
 
 
 def _who(state: State, turn: Turn) -> int:
@@ -225,7 +225,7 @@ def _who(state: State, turn: Turn) -> int:
 
 def _built(state: State, seen: Look, changed: Look) -> Iterator[Turn]:
     """The throws that the readings could mean; a figure that lies from before must have been picked up first."""
-    game, leftover = state.game, dict(state.leftover)
+    game, leftover = state.game, state.in_the_way
     picked = tuple(piece for piece in leftover if changed.get(piece) == ABSENT)
     if picked and len(picked) < len(leftover):
         yield Clear(picked)
@@ -233,7 +233,7 @@ def _built(state: State, seen: Look, changed: Look) -> Iterator[Turn]:
         return
     match state.phase:
         case "order":
-            yield from _seen_order(game, seen)
+            yield from _seen_order(state, game, seen, changed)
         case "throwing" if changed:
             for who in game.order[game.turn : game.turn + 2]:
                 piece = game.character(who)
@@ -262,14 +262,20 @@ def _seen(seen: Look, pieces: tuple[str, ...] | list[str]) -> Readings:
     return readings_of({piece: seen[f"figure:{piece}"] for piece in pieces if _there(seen, piece)})
 
 
-def _seen_order(game: Game, seen: Look) -> Iterator[Turn]:
+def _seen_order(state: State, game: Game, seen: Look, changed: Look) -> Iterator[Turn]:
+    """The order throw of each group whose figures have been picked up since they lay there last."""
+    leftover = dict(state.leftover)
     for group in game.groups:
+        pieces = [game.character(who) for who in group]
+        if set(pieces) & set(state.in_the_way) or all(p in leftover and p not in changed for p in pieces):
+            continue
         distances = {who: seen.get(f"distance:{game.character(who)}") for who in group}
         if len(group) < 2 or None in distances.values():
             continue
         told = tuple((who, None if mm == OUT else float(mm)) for who, mm in sorted(distances.items()) if mm is not None)
         uncertainty = float(seen.get("uncertainty:arena", UNCERTAINTY_MM))
-        yield OrderThrow(told, uncertainty, _seen(seen, [game.character(who) for who in group]))
+        fallen = {f"figure:{game.character(who)}": OUT for who, mm in told if mm is None}
+        yield OrderThrow(told, uncertainty, _seen({**seen, **fallen}, [game.character(who) for who in group]))
 
 
 def _refusals(state: State, seen: Look, changed: Look) -> Iterator[Refusal]:
@@ -280,7 +286,7 @@ def _refusals(state: State, seen: Look, changed: Look) -> Iterator[Refusal]:
         answer = apply(state, turn)
         if isinstance(answer, Refusal):
             yield answer
-    leftover = [piece for piece, _ in state.leftover]
+    leftover = state.in_the_way
     if leftover and changed:
         yield from (
             no("moogui.pick_up", piece, figure=figure(state, piece)) for piece in leftover if _there(seen, piece)

@@ -118,6 +118,11 @@ def _start(words: list[str]) -> Turn:
     return StartGame(tuple((_player(who), _piece(piece)) for who, piece in map(_pair, words)))
 
 
+def _end(words: list[str]) -> Turn:
+    (who,) = words
+    return EndTurn(_player(who))
+
+
 def _finish(words: list[str]) -> Turn:
     _must(not words)
     return Finish()
@@ -130,7 +135,7 @@ _PARSERS: dict[str, Callable[[list[str]], Turn]] = {
     "offer": _offer,
     "sign": _sign,
     "sentinel": _sentinel,
-    "end": lambda words: EndTurn(_player(*words)),
+    "end": _end,
     "decide": _decide,
     "shield": _shield,
     "tie": lambda words: TieThrow(_player(words[0]), _read(words[1:])),

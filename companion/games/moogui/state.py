@@ -241,6 +241,11 @@ class State:
         return tuple(piece for piece, reading in self.lying if reading == UNSURE)
 
     @property
+    def in_the_way(self) -> tuple[str, ...]:
+        """What lies in the arena from before and has to be picked up before the next throw."""
+        return tuple(piece for piece, reading in self.leftover if reading != OUT)
+
+    @property
     def lying(self) -> Readings:
         """The figures that count now as they lie: of the game proper, or of the tie-break."""
         game = self.game

@@ -162,8 +162,8 @@ def notes(state: State) -> tuple[Message, ...]:
         for _, model_id in sorted({(model, model) for _, model in state.rule.model_of}):
             found += [w for m in state.rule.models if m.id == model_id for w in catalogue.warnings(m)]
         return tuple(found)
-    if state.leftover and state.phase in ("throwing", "tiebreak"):
-        found += [_message("pick_up", _figure(state, piece)) for piece, _ in state.leftover]
+    if state.phase in ("throwing", "tiebreak"):
+        found += [_message("pick_up", _figure(state, piece)) for piece in state.in_the_way]
     models = [dict(state.rule.model_of)[piece] for _, piece in game.lineup]
     found += [
         _message("twins", ("figure", _name(state, twin))) for twin in sorted({m for m in models if models.count(m) > 1})
