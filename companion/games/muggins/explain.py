@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from companion.games.contract import Explanation, Look, Message, Refusal, Story
-from companion.games.muggins.notation import refuse, text
+from companion.games.muggins.notation import refuse
 from companion.games.muggins.play import DEAL, DRAW, apply
 from companion.games.muggins.state import Act, State, Turn
 from companion.games.muggins.tiles import IN_SET, SET, Line, Tile, mirrored, tile_of
@@ -234,8 +234,3 @@ def _with_line(state: State, facts: Mapping[str, str]) -> State | Refusal:
         known=tuple(tuple(t for t in h if t not in tiles) for h in state.known),
         log=tuple((p, act._replace(tile=swap.get(act.tile, act.tile)) if act.tile else act) for p, act in state.log),
     )
-
-
-def describe_turn(turn: Turn) -> str:
-    """The notation of a turn without what only its player knows: drawn tiles and deals."""
-    return text(tuple(Act(act.kind) if act.kind in ("draw", "deal") else act for act in turn))

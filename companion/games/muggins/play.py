@@ -58,11 +58,9 @@ def _plays(state: State) -> list[Act]:
     if state.drawn is not None and fits(state.drawn, line):
         tiles = [state.drawn]
     elif state.secret:
-        own = state.known[state.to_move]
         others = {t for p, known in enumerate(state.known) if p != state.to_move for t in known}
         gone = others | {tile_of(a, b) for a, b in line}
-        # After a draw that nobody saw, only the unknown tile drawn may be placed.
-        tiles = [t for t in SET if t not in gone and not (state.drew and t in own)] if state.drawn is None else []
+        tiles = [t for t in SET if t not in gone] if state.drawn is None else []
     else:
         tiles = list(state.hands[state.to_move])
     if not line:
@@ -137,8 +135,6 @@ def _place(state: State, act: Act) -> State | Refusal:
         return _no("does_not_fit", (str(at),), tile=_name(tile), left=left, right=right)
     if state.drawn is not None and tile != state.drawn and (state.secret or fits(state.drawn, line)):
         return _no("not_drawn_last", tile=_name(tile), drawn=_name(state.drawn))
-    if state.drew and state.drawn is None and state.secret and tile in state.known[player]:
-        return _no("known_not_drawn", tile=_name(tile))
     after = replace(
         _without(state, player, tile),
         line=longer,

@@ -68,6 +68,16 @@ def deal(state: State, rng: random.Random) -> Turn:
     return (dealt(state.players, tuple(shuffled)),)
 
 
+def at_table(turn: Turn) -> Turn:
+    """A turn of an open match as a table with secret hands hears of it: drawn and dealt tiles are not told."""
+    return tuple(Act(act.kind) if act.kind in ("draw", "deal") else act for act in turn)
+
+
+def hands_shown(state: State) -> Turn:
+    """What the players of an open match show at its table when a round has ended: every hand that is left."""
+    return tuple(Act("show", player=p, tiles=hand) for p, hand in enumerate(state.hands) if hand)
+
+
 def _worth(state: State, act: Act) -> float:
     """Points now, pips shed, less what the tiles one cannot see would score next on average."""
     assert act.tile is not None
