@@ -43,12 +43,12 @@ def awaiting(state: State) -> Awaiting:
     if state.phase == "order":
         group = next(group for group in game.groups if len(group) > 1)
         if len(group) == len(game.lineup):
-            return Awaiting("turn", group, _message("ask_order"))
+            return Awaiting("roll", group, _message("ask_order"))
         names = (("first", player(group[0])), ("last", player(group[-1])))
-        return Awaiting("turn", group, _message("ask_order_again", *names, ("count", len(group))))
+        return Awaiting("roll", group, _message("ask_order_again", *names, ("count", len(group))))
     if state.phase == "tiebreak" and game.tie is not None:
         who = tie_thrower(game, game.tie)
-        return Awaiting("turn", (who,), _message("ask_tie", _player(who), ("round", game.tie.round)))
+        return Awaiting("roll", (who,), _message("ask_tie", _player(who), ("round", game.tie.round)))
     if state.phase == "split":
         who, ally = game.winner, scoring.sharer(state, game, game.winner)
         both = tuple(sorted({who, ally if ally is not None else who}))
@@ -63,7 +63,7 @@ def awaiting(state: State) -> Awaiting:
 def _throwing(state: State, game: Game) -> Awaiting:
     who = game.current
     if game.character(who) not in dict(game.readings):
-        return Awaiting("turn", (who,), _message("ask_throw", _player(who), _figure(state, game.character(who))))
+        return Awaiting("roll", (who,), _message("ask_throw", _player(who), _figure(state, game.character(who))))
     after = game.order[game.turn + 1 : game.turn + 2]
     if not after:
         return Awaiting("turn", (who,), _message("ask_last_end", _player(who)))
