@@ -97,17 +97,27 @@ def camera_from_plane(points_mm: Array, points_px: Array, width: int, height: in
     if pose is None:
         return None
     rotation, translation = pose
-    start, _ = cv2.Rodrigues(rotation)
     flat = np.column_stack([points_mm, np.zeros(len(points_mm))])
-    pixels = np.ascontiguousarray(points_px, dtype=np.float64).reshape(-1, 1, 2)
+    rough = Camera(matrix, distortion, rotation, translation, width, height)
+    return follow_camera(rough, flat, np.asarray(points_px, dtype=np.float64))
+
+
+def follow_camera(camera: Camera, points_mm: Array, points_px: Array) -> Camera | None:
+    """The same camera a little elsewhere: its pose refined so that table points (N, 3) fall on these pixels (N, 2)."""
+    start, _ = cv2.Rodrigues(camera.rotation)
     turn, shift = cv2.solvePnPRefineLM(
-        flat.reshape(-1, 1, 3), pixels, matrix, distortion, start.reshape(3, 1), translation.reshape(3, 1)
+        np.ascontiguousarray(points_mm, dtype=np.float64).reshape(-1, 1, 3),
+        np.ascontiguousarray(points_px, dtype=np.float64).reshape(-1, 1, 2),
+        camera.matrix,
+        camera.distortion,
+        start.reshape(3, 1),
+        camera.translation_mm.reshape(3, 1).copy(),
     )
     rotation = np.asarray(cv2.Rodrigues(turn)[0], dtype=np.float64)
     translation = np.asarray(shift, dtype=np.float64).ravel()
     if not (np.all(np.isfinite(rotation)) and np.all(np.isfinite(translation))):
         return None
-    return Camera(matrix, distortion, rotation, translation, width, height)
+    return Camera(camera.matrix, camera.distortion, rotation, translation, camera.width, camera.height)
 
 
 def _focal_from_homography(homography: Array, width: int, height: int) -> float:

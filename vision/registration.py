@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.geometry import Array, Camera, camera_from_plane
-from calibration.profile import TableProfile
+from calibration.geometry import Array, Camera, camera_from_plane, follow_camera
+from calibration.profile import Corners3, TableProfile
 from devices.contract import Image
 from vision.contract import VisionError
 from vision.pictures import grey, shrunk
@@ -23,6 +23,12 @@ FAST_WINDOWS_PX = (7, 15)
 
 OUTLIER_MM = 3.0
 """A marker whose corners are off by more than this has been moved (or misread) and is left out."""
+
+
+REGION_PX = 12
+"""Margin about a marker's last place in which it is looked for again."""
+STILL_PX, CREEP_PX = 0.7, 4.0
+"""Movement of the markers' corners that is only noise, and from which the board counts as moved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,11 +70,10 @@ class Registration:
         """The board's pose in this BGR or grey picture, None when it cannot be found (nothing is remembered then)."""
         if self._profile.corners_px:
             return self._from_corners(picture)
-        full = grey(picture)
-        pose = self._tracked(full) if self._pose is not None else None
+        pose = self._tracked(picture) if self._pose is not None else None
         if pose is None:
             before = self._pose
-            pose = self._searched(full)
+            pose = self._searched(grey(picture))
             if pose is not None and before is not None:
                 pose = Pose(pose.camera, pose.residual_mm, pose.markers_px, moved=True)
         self._pose = pose
@@ -87,20 +92,61 @@ class Registration:
         self._pose = None if camera is None else Pose(camera, 0.0, {})
         return self._pose
 
-    def _tracked(self, full: Image) -> Pose | None:
-        """The remembered pose if the markers are still where they were, a repaired one if they moved a little."""
+    def _tracked(self, picture: Image) -> Pose | None:
+        """The remembered pose if the markers are still where they were, a repaired one if they crept a little."""
         assert self._pose is not None
         before = self._pose
-        if (before.camera.height, before.camera.width) != full.shape[:2]:
+        if (before.camera.height, before.camera.width) != picture.shape[:2]:
             return None
-        kept = {i: c for i, c in before.markers_px.items() if self._shows(full, i, c)}
-        if not kept:
+        found: dict[int, Corners] = {}
+        drift = 0.0
+        for marker, corners in before.markers_px.items():
+            low = np.maximum(np.floor(corners.min(axis=0)).astype(int) - REGION_PX, 0)
+            high = np.ceil(corners.max(axis=0)).astype(int) + REGION_PX
+            region = grey(picture[low[1] : high[1], low[0] : high[0]])
+            near = corners - low.astype(np.float32)
+            if self._shows(region, marker, near):
+                now = _refined(region, [near])[0]
+                drift += float(np.sum((now - near) ** 2)) / 4
+                found[marker] = now + low.astype(np.float32)
+        if len(found) < min(3, len(before.markers_px)):
             return None
-        found = dict(zip(kept, _refined(full, list(kept.values())), strict=True))
-        drift = float(np.sqrt(np.mean([np.sum((found[i] - kept[i]) ** 2, axis=1).mean() for i in kept])))
-        if drift < 0.7 and len(kept) >= min(2, len(before.markers_px)):
+        drift = float(np.sqrt(drift / len(found)))
+        if drift < STILL_PX:
             return Pose(before.camera, before.residual_mm, before.markers_px)
-        return self._solved(found, full) if drift < 3.0 and len(kept) >= 3 else None
+        if drift > CREEP_PX:
+            return None
+        solid, pixels = self._unbled(found, before.camera)
+        camera = follow_camera(before.camera, solid, pixels)
+        if camera is None:
+            return None
+        residual = _residual(camera, solid, pixels)
+        if residual > max(2.0 * before.residual_mm, OUTLIER_MM / 2):
+            return None
+        # A marker under a hand stays where the others say that it is.
+        hidden = {i: c for i, c in before.markers_px.items() if i not in found}
+        for marker, corners in hidden.items():
+            points = np.array(self._corners_mm(marker))
+            shift = (camera.project(points) - before.camera.project(points)).astype(np.float32)
+            found[marker] = corners + shift
+        return Pose(camera, residual, found)
+
+    def _corners_mm(self, marker: int) -> Corners3:
+        markers = self._profile.board.markers
+        assert markers is not None
+        return markers.corners_mm[marker]
+
+    def _unbled(self, found: Mapping[int, Corners], camera: Camera) -> tuple[Array, Array]:
+        """Table points (N, 3) and pixels (N, 2) of these markers' corners, where the black squares really end.
+
+        White paper bleeds into the black square: all corners are seen a little too far in, alike.
+        """
+        solid = np.concatenate([np.array(self._corners_mm(i), dtype=np.float64) for i in found])
+        pixels = np.concatenate([np.asarray(c, dtype=np.float64) for c in found.values()])
+        outward = pixels - np.repeat(pixels.reshape(-1, 4, 2).mean(axis=1), 4, axis=0)
+        outward /= np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), 1e-9)
+        off = camera.project(solid) - pixels
+        return solid, pixels + outward * np.mean(np.sum(off * outward, axis=1))
 
     def _shows(self, full: Image, marker: int, corners: Corners) -> bool:
         """True when the marker's own black and white cells still lie between these corners."""
@@ -167,27 +213,25 @@ class Registration:
         return best if best is not None and best.residual_mm <= 2 * OUTLIER_MM else None
 
     def _fit(self, found: Mapping[int, Corners], width: int, height: int) -> Pose | None:
-        markers = self._profile.board.markers
-        assert markers is not None
-        solid = np.concatenate([np.array(markers.corners_mm[i], dtype=np.float64) for i in found])
+        solid = np.concatenate([np.array(self._corners_mm(i), dtype=np.float64) for i in found])
         pixels = np.concatenate([np.asarray(c, dtype=np.float64) for c in found.values()])
         lift = float(solid[:, 2].mean())
         camera = camera_from_plane(solid[:, :2], pixels, width, height, self._profile.lens)
         if camera is None:
             return None
-        # White paper bleeds into the black square: all its corners are seen a little too far in, alike.
-        outward = pixels - np.repeat(pixels.reshape(-1, 4, 2).mean(axis=1), 4, axis=0)
-        outward /= np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), 1e-9)
-        flat = np.column_stack([solid[:, :2], np.zeros(len(solid))])
-        pixels = pixels + outward * np.mean(np.sum((camera.project(flat) - pixels) * outward, axis=1))
-        camera = camera_from_plane(solid[:, :2], pixels, width, height, self._profile.lens)
-        if camera is None:
-            return None
         raised = camera.translation_mm - camera.rotation[:, 2] * lift
         camera = Camera(camera.matrix, camera.distortion, camera.rotation, raised, width, height)
-        errors = camera.to_plane(pixels, lift) - solid[:, :2]
-        residual = float(np.sqrt(np.mean(np.sum(errors**2, axis=1))))
-        return Pose(camera, residual, dict(found)) if np.isfinite(residual) else None
+        solid, pixels = self._unbled(found, camera)
+        better = follow_camera(camera, solid, pixels)
+        if better is None:
+            return None
+        residual = _residual(better, solid, pixels)
+        return Pose(better, residual, dict(found)) if np.isfinite(residual) else None
+
+
+def _residual(camera: Camera, solid: Array, pixels: Array) -> float:
+    errors = camera.to_plane(pixels, float(solid[:, 2].mean())) - solid[:, :2]
+    return float(np.sqrt(np.mean(np.sum(errors**2, axis=1))))
 
 
 def _detector(dictionary: cv2.aruco.Dictionary, smallest: int, largest: int) -> cv2.aruco.ArucoDetector:

@@ -39,26 +39,32 @@ class Stencil:
         self._reach_mm = max(4.0, float(np.abs(self.points_mm).max()))
         self._basis = _quadratic(self.points_mm / self._reach_mm).astype(np.float32)
 
-    def pixels(self, camera: Camera, poses: Array, height_mm: float) -> tuple[Floats, Floats]:
-        """Pixel x and y (T, N) of the stencil at `height_mm` on tiles at `poses` (T, 3: x mm, y mm, angle in radians).
+    def pixels(self, camera: Camera, poses: Array, height_mm: float | Array) -> tuple[Floats, Floats]:
+        """Pixel x and y (T, N) of the stencil at `height_mm` (one, or one a tile) on tiles at `poses` (T, 3: x mm, y mm,
+        angle in radians).
 
         Perspective and lens are followed to second order within a tile, which is exact to about 0.05 px.
         """
         cos, sin = np.cos(poses[:, 2:3]), np.sin(poses[:, 2:3])
         u, v = _CORNERS[:, 0] * self._reach_mm, _CORNERS[:, 1] * self._reach_mm
         spots = np.stack([poses[:, 0:1] + cos * u - sin * v, poses[:, 1:2] + sin * u + cos * v], axis=-1)
-        solid = np.concatenate([spots, np.full((*spots.shape[:2], 1), height_mm)], axis=-1)
+        solid = np.empty((*spots.shape[:2], 3))
+        solid[..., :2] = spots
+        solid[..., 2] = np.reshape(height_mm, (-1, 1))
         pixels = camera.project(solid.reshape(-1, 3)).reshape(len(poses), 9, 2)
         if not np.all(np.isfinite(pixels)):
             pixels = np.nan_to_num(pixels, nan=-1e4, posinf=-1e4, neginf=-1e4)
         bent = (np.clip(pixels, -1e5, 1e5).transpose(2, 0, 1) @ _FIT).astype(np.float32) @ self._basis
         return bent[0], bent[1]
 
-    def colours(self, picture: Image, camera: Camera, poses: Array, height_mm: float) -> tuple[Image, Bools]:
+    def colours(self, picture: Image, camera: Camera, poses: Array, height_mm: float | Array) -> tuple[Image, Bools]:
         """8-bit colours (T, N, 3) and whether each sample lies inside the picture (T, N)."""
         x, y = self.pixels(camera, poses, height_mm)
         found = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        inside = (x >= 0) & (y >= 0) & (x <= picture.shape[1] - 1) & (y <= picture.shape[0] - 1)
+        right, bottom = picture.shape[1] - 1, picture.shape[0] - 1
+        if x.min() >= 0 and y.min() >= 0 and x.max() <= right and y.max() <= bottom:
+            return np.asarray(found, dtype=np.uint8), np.ones(x.shape, dtype=bool)
+        inside = (x >= 0) & (y >= 0) & (x <= right) & (y <= bottom)
         return np.asarray(found, dtype=np.uint8), np.asarray(inside)
 
 
@@ -71,6 +77,11 @@ def log_of(levels: Floats) -> Floats:
     """The same of colours that are no longer whole numbers."""
     scaled = (levels + np.float32(LOG_OFFSET)) * np.float32(1.0 / (255.0 + LOG_OFFSET))
     return np.asarray(np.log(scaled), dtype=np.float32)
+
+
+def mixed(colours: Floats, weights: Floats) -> Floats:
+    """One channel (...) of colours (..., 3)."""
+    return np.asarray(colours.reshape(-1, 3) @ weights, dtype=np.float32).reshape(colours.shape[:-1])
 
 
 def middle(values: NDArray[np.floating[Any]], axis: int) -> NDArray[Any]:

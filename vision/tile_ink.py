@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats, Stencil, middle
+from vision.sampling import Bools, Floats, Stencil, middle, mixed
 
 COLUMN_MM = 1.5
 HALF_COLUMNS = 8
@@ -22,6 +22,9 @@ HALF_MM = tuple(sum(rows) / len(rows) for rows in ROWS_MM)
 SHIFTS = (-3, -2, -1, 0, 1, 2, 3)
 """Sideways shifts of a line, in columns, that are tried: up to 4.5 mm."""
 _STEPS = np.array(SHIFTS)
+_MOVED = np.arange(WIDTH)[:, None] - _STEPS
+_MOVED[(_MOVED < 0) | (_MOVED >= WIDTH)] = WIDTH
+"""Column of the profile that falls on each column at each shift; WIDTH (a zero) beyond its ends."""
 _LOBES = np.r_[0:3, WIDTH - 3 : WIDTH]
 """Columns of a strip that lie beside any line: its background."""
 
@@ -57,7 +60,8 @@ class FirstLook:
 
 def half_strips(colours: Floats) -> Floats:
     """Cross-sections (T, 4, 2, 17, 3) of all half arms from log colours (T, 408, 3) of STRIPS, background at zero."""
-    halves = colours.reshape(-1, 4, 2, len(ROWS_MM[0]), WIDTH, 3).mean(axis=3)
+    rows = colours.reshape(-1, 4, 2, len(ROWS_MM[0]), WIDTH, 3)
+    halves = (rows[:, :, :, 0] + rows[:, :, :, 1] + rows[:, :, :, 2]) / np.float32(3.0)
     return np.asarray(halves - halves[:, :, :, _LOBES].mean(axis=3, keepdims=True), dtype=np.float32)
 
 
@@ -71,7 +75,7 @@ def learn_ink(halves: Floats) -> Ink | None:
     if not strength[0] > 1e-6:
         return None
     weights = (axes[0] @ whiten).astype(np.float32)
-    values, profile = halves @ weights, mean @ weights
+    values, profile = mixed(halves, weights), mean @ weights
     # Lines are printed symmetrically about the arm's axis; shadows are not.
     profile = (profile + profile[::-1]) / 2
     background = np.zeros((4, 2, WIDTH), dtype=np.float32)
@@ -97,7 +101,7 @@ def learn_ink(halves: Floats) -> Ink | None:
 
 def first_look(halves: Floats, ink: Ink, open_halves: Bools) -> FirstLook:
     """Arms and offsets of tiles (T, 4, 2, 17, 3) by an ink; halves that are not open (T, 4, 2) count for nothing."""
-    values = (halves @ ink.weights - ink.background) * open_halves[..., None]
+    values = (mixed(halves, ink.weights) - ink.background) * open_halves[..., None]
     match = _matches(values, ink.profile)
     arms = _two_best(match)
     best = np.clip(match.argmax(axis=-1), 1, len(SHIFTS) - 2)[..., None]
@@ -110,11 +114,9 @@ def first_look(halves: Floats, ink: Ink, open_halves: Bools) -> FirstLook:
 
 def _matches(values: Floats, profile: Floats) -> Floats:
     """Correlation of each half strip with the profile at each shift: (T, 4, 2, 7)."""
-    bank = np.zeros((WIDTH, len(SHIFTS)), dtype=np.float32)
-    for i, shift in enumerate(SHIFTS):
-        rows = slice(max(0, shift), WIDTH + min(0, shift))
-        bank[rows, i] = profile[max(0, -shift) : WIDTH - max(0, shift)]
-    return np.asarray(values @ (bank - bank.mean(axis=0)), dtype=np.float32)
+    bank = np.append(profile, np.float32(0.0))[_MOVED]
+    flat = values.reshape(-1, WIDTH) @ (bank - bank.mean(axis=0))
+    return np.asarray(flat, dtype=np.float32).reshape(*values.shape[:-1], len(SHIFTS))
 
 
 def _two_best(match: Floats) -> Bools:

@@ -76,9 +76,13 @@ def behind_pawns(lean: Array, sizes_mm: Mapping[str, float], stencil: Stencil, m
 
 def _capsules(ends: Array, radius: float, stencil: Stencil) -> Bools:
     """Samples within `radius` of the segment from the tile's centre to each end (T, 2)."""
-    points: Floats = stencil.points_mm.T.astype(np.float32)
+    reach = radius + float(np.abs(ends).max(initial=0.0))
+    near = np.flatnonzero(np.abs(stencil.points_mm).max(axis=1) < reach)
+    points: Floats = stencil.points_mm[near].T.astype(np.float32)
     tips: Floats = ends.astype(np.float32)
-    square = np.maximum(np.sum(tips**2, axis=1, keepdims=True), np.float32(1e-6))
-    along = np.clip((tips @ points) / square, 0.0, 1.0)
+    square = np.maximum(np.sum(tips * tips, axis=1, keepdims=True), np.float32(1e-6))
+    along = np.clip((tips @ points) / square, np.float32(0.0), np.float32(1.0))
     distance = (points[0] - along * tips[:, :1]) ** 2 + (points[1] - along * tips[:, 1:]) ** 2
-    return np.asarray(distance < radius * radius)
+    behind = np.zeros((len(ends), len(stencil.points_mm)), dtype=bool)
+    behind[:, near] = distance < radius * radius
+    return behind

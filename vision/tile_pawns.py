@@ -73,20 +73,19 @@ def look_at_pawns(
 ) -> PawnLook:
     """Colours at the height of a pawn's middle and at the door's top, on tiles at `poses` (T, 3); `light` (3) is taken
     off the log colours."""
-    stone, inside = DISC.colours(picture, camera, poses, sizes_mm["pawn_centre_height"])
-    top, top_inside = DISC.colours(picture, camera, poses, sizes_mm["door_height"])
-    stone_spots, top_spots = _spots(stone), _spots(top)
+    count = len(poses)
+    heights = np.repeat([sizes_mm["pawn_centre_height"], sizes_mm["door_height"]], count)
+    both, inside = DISC.colours(picture, camera, np.concatenate([poses, poses]), heights)
+    spots = both.reshape(2 * count, len(SPOTS), 4, 3).astype(np.float32)
+    spots = (spots[:, :, 0] + spots[:, :, 1] + spots[:, :, 2] + spots[:, :, 3]) / np.float32(4.0)
+    stone_spots, top_spots = spots[:count], spots[count:]
     clipped = (middle(stone_spots, 1) > CLIPPED).sum(axis=-1) >= 2
     return PawnLook(
         middle(opponent(log_of(stone_spots) - light), 1).astype(np.float64),
         opponent(log_of(top_spots) - light),
-        np.asarray(inside.all(axis=1) & top_inside.all(axis=1)),
+        np.asarray(inside.reshape(2, count, -1).all(axis=(0, 2))),
         np.asarray(clipped),
     )
-
-
-def _spots(colours: Image) -> Floats:
-    return np.asarray(colours.reshape(len(colours), len(SPOTS), -1, 3).mean(axis=2), dtype=np.float32)
 
 
 def _door_share(look: PawnLook, top: Array, spread: Array) -> Array:

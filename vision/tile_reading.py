@@ -11,7 +11,7 @@ from calibration.geometry import Array, Camera
 from calibration.palette import Lab
 from devices.contract import Image
 from vision.reading import SURE_LEAD
-from vision.sampling import Bools, Floats, Indices, log_of, logs, middle
+from vision.sampling import Bools, Floats, Indices, log_of, logs, middle, mixed
 from vision.tile_arms import Arms, cut_strips, learn_arms, path_log_likelihoods, score_arms
 from vision.tile_gate import (
     PRINTED,
@@ -42,6 +42,9 @@ GLOW_MM = 6.0
 FAR_MM, FAR_RAD = 5.0, np.radians(7.0)
 """A tile lying further off than this is not read but asked to be straightened."""
 
+BENT_MM = 1.2
+"""A shift of the whole board by more than this is followed before its tiles are read."""
+
 FEWEST = 8
 """So many tiles must be wholly in the picture to learn from."""
 
@@ -62,13 +65,14 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """What the reader knows of this table's art and light."""
+    """What the reader knows of this table's art and light, and from where tiles are looked for (`starts`, T x 3)."""
 
     ink: Ink
     arms: Arms
     triangle: Triangle
     colours: PawnColours
     bare: BareTiles
+    starts: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,14 +129,20 @@ def study(
     if ink is None:
         return None
     first = first_look(halves, ink, _open(inside))
-    look = look_at_pawns(picture, camera, board.centres + first.offsets, board.sizes_mm, NO_LIGHT)
+    starts = board.centres + _trend(board.centres, first, whole_tiles)
+    if np.abs(starts - board.centres)[:, :2].max() > BENT_MM:
+        # The board as a whole lies beside its place (a lens, a nudge): look from where its tiles are.
+        colours, inside = STRIPS.colours(picture, camera, starts, height)
+        halves, whole_tiles = half_strips(logs(colours)), np.asarray(inside.all(axis=1))
+        first = first_look(halves, ink, _open(inside))
+    look = look_at_pawns(picture, camera, starts + first.offsets, board.sizes_mm, NO_LIGHT)
     white, rows = _white(colours[whole_tiles]), board.centres[:, 1].round(3)
     pawn_colours = learn_colours(look, np.ones(len(everyone), dtype=bool), board.palette, white, rows, known)
     pawns = pawn_log_likelihoods(look, pawn_colours)
     standing = pawns.argmax(axis=1) > 0
-    first = _without_pawns(first, halves, ink, inside, camera, board, everyone, standing)
-    view = _view(picture, camera, board, everyone, first, standing, NO_LIGHT)
-    inked = view.tiles @ ink.weights
+    first = _without_pawns(first, halves, ink, inside, camera, board, starts, standing)
+    view = _view(picture, camera, board, starts + first.offsets, standing, NO_LIGHT)
+    inked = mixed(view.tiles, ink.weights)
     strips, shown = cut_strips(inked, view.seen)
     arms = learn_arms(strips, shown * whole_tiles[:, None, None, None], first.arms)
     paths = path_log_likelihoods(*score_arms(strips, shown, arms), arms.sigma, SLIP)
@@ -155,7 +165,7 @@ def study(
     evidence = Evidence(
         everyone, view.poses, paths, triangles, pawns, coloured, dark, look, behind, _far(first), view.inside
     )
-    return Learned(ink, arms, triangle, pawn_colours, bare), evidence
+    return Learned(ink, arms, triangle, pawn_colours, bare, starts), evidence
 
 
 def look_again(
@@ -164,15 +174,16 @@ def look_again(
     """Reads the tiles `which` with what is already learned; `light` (3) is how much brighter (log, BGR) the picture is
     now, `hand` whether something is known to lie over the board. `behind` stays empty: it needs all tiles."""
     height = board.sizes_mm["tile_height"]
-    colours, inside = STRIPS.colours(picture, camera, board.centres[which], height)
+    starts = learned.starts[which]
+    colours, inside = STRIPS.colours(picture, camera, starts, height)
     halves = half_strips(logs(colours))
     first = first_look(halves, learned.ink, _open(inside))
-    look = look_at_pawns(picture, camera, board.centres[which] + first.offsets, board.sizes_mm, light)
+    look = look_at_pawns(picture, camera, starts + first.offsets, board.sizes_mm, light)
     pawns = pawn_log_likelihoods(look, learned.colours)
     standing = pawns.argmax(axis=1) > 0
-    first = _without_pawns(first, halves, learned.ink, inside, camera, board, which, standing)
-    view = _view(picture, camera, board, which, first, standing, light)
-    strips = cut_strips(view.tiles @ learned.ink.weights, view.seen)
+    first = _without_pawns(first, halves, learned.ink, inside, camera, board, starts, standing)
+    view = _view(picture, camera, board, starts + first.offsets, standing, light)
+    strips = cut_strips(mixed(view.tiles, learned.ink.weights), view.seen)
     paths = path_log_likelihoods(*score_arms(*strips, learned.arms), learned.arms.sigma, SLIP)
     names = [PATHS[i] for i in paths.argmax(axis=1)]
     corners = score_corners(view.tiles, view.seen, learned.triangle)
@@ -202,13 +213,11 @@ def _view(
     picture: Image,
     camera: Camera,
     board: Layout,
-    which: Indices,
-    first: FirstLook,
+    poses: Array,
     standing: Bools,
     light: Floats,
 ) -> _View:
     """Samples of the tiles where they really lie, which of them are seen, and which are well away from pawns."""
-    poses = board.centres[which] + first.offsets
     colours, inside = GRID.colours(picture, camera, poses, board.sizes_mm["tile_height"])
     lean = leans(camera, poses, board.sizes_mm["tile_height"])
     seen = inside & ~behind_doors(lean, board.sizes_mm, GRID)
@@ -216,7 +225,10 @@ def _view(
     if standing.any():
         seen[standing] &= ~behind_pawns(lean[standing], board.sizes_mm, GRID)
         apart[standing] &= ~behind_pawns(lean[standing], board.sizes_mm, GRID, GLOW_MM)
-    return _View(poses, logs(colours) - light, seen, apart, np.asarray(inside.mean(axis=1)))
+    tiles = logs(colours)
+    if light.any():
+        tiles -= light
+    return _View(poses, tiles, seen, apart, np.asarray(inside.mean(axis=1)))
 
 
 def _without_pawns(
@@ -226,19 +238,34 @@ def _without_pawns(
     inside: Bools,
     camera: Camera,
     board: Layout,
-    which: Indices,
+    starts: Array,
     standing: Bools,
 ) -> FirstLook:
     """The first look once more, with the arms that pawns hide left out."""
     if not standing.any():
         return first
-    lean = leans(camera, board.centres[which][standing], board.sizes_mm["tile_height"])
+    lean = leans(camera, starts[standing], board.sizes_mm["tile_height"])
     over = behind_pawns(lean, board.sizes_mm, STRIPS)
     open_halves = _open(inside[standing]) & (over.reshape(len(over), 4, 2, -1).mean(axis=-1) < 0.1)
     again = first_look(halves[standing], ink, open_halves)
     arms, offsets = first.arms.copy(), first.offsets.copy()
     arms[standing], offsets[standing] = again.arms, again.offsets
     return FirstLook(arms, offsets)
+
+
+def _trend(centres: Array, first: FirstLook, whole: Bools) -> Array:
+    """The part of the tiles' offsets (T, 3) that all tiles share: a shift, turn and stretch of the whole board."""
+    x, y = ((centres[:, :2] - centres[:, :2].mean(axis=0)) / 150.0).T
+    terms = np.stack([np.ones_like(x), x, y], axis=1)
+    weight = whole.astype(float)
+    fit = np.zeros((3, 2))
+    for _ in range(4):
+        part = terms * weight[:, None]
+        fit = np.linalg.solve(part.T @ terms + 0.5 * np.eye(3), part.T @ first.offsets[:, :2])
+        off = np.linalg.norm(first.offsets[:, :2] - terms @ fit, axis=1)
+        weight = whole / np.maximum(1.0, off / 1.5) ** 2
+    turn = (fit[1, 1] - fit[2, 0]) / 2 / 150.0
+    return np.column_stack([terms @ fit, np.full(len(centres), turn)])
 
 
 def _open(inside: Bools) -> Bools:

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats, Indices, spread_of
+from vision.sampling import Bools, Floats, Indices, mixed, spread_of
 from vision.tile_layout import CORNER_INDEX, CORNER_OF_PATH, CORNER_SIZE, COUNT
 
 SAMPLES = CORNER_SIZE * CORNER_SIZE
@@ -25,6 +25,9 @@ WIDEST = 0.45
 
 FEWEST = 3
 """So many tiles must carry it for its look to be learned."""
+
+AMBIGUOUS = 0.12
+"""When more corners than this are neither clearly with nor clearly without, the triangle's look is not known."""
 
 DOUBTFUL = 0.15
 """A spread of scores above which the lines' ink is not trusted to be the triangle's."""
@@ -109,8 +112,7 @@ def _split(channel: Floats, weights: Floats, shown: Floats, inner: Indices) -> t
         if not with_it.any() or with_it.all():
             return None, with_it
         shape = _mean(own[with_it], own_shown[with_it]) - _mean(own[~with_it], own_shown[~with_it])
-        # Its faint parts are noise and remains of the arms.
-        shape = np.where(np.abs(shape) > 0.35 * np.abs(shape).max(), shape, 0.0).astype(np.float32)
+        shape = _one_piece(shape)
         scores, share = _score(own, own_shown, shape)
         with_it = np.asarray(scores > 0.5)
     if not with_it.any() or with_it.all():
@@ -119,8 +121,20 @@ def _split(channel: Floats, weights: Floats, shown: Floats, inner: Indices) -> t
     none = np.concatenate([scores[~with_it & (share > 0.7)], bare_scores[(bare_share > 0.7) & (plain[..., 0] > 0)]])
     if not len(none):
         return None, with_it
-    sigma = max(float(spread_of(none, 0)), 0.05)
+    between = float(np.mean((scores > 0.3) & (scores < 0.6) & (share > 0.7)))
+    sigma = max(float(spread_of(none, 0)), 0.05) if between < AMBIGUOUS else float("inf")
     return Triangle(weights, shape, background, sigma if sigma < 0.25 else float("inf")), with_it
+
+
+def _one_piece(shape: Floats) -> Floats:
+    """The shape without its faint parts (noise) and without pieces apart from its strongest (remains of the arms)."""
+    square = shape.reshape(CORNER_SIZE, CORNER_SIZE)
+    peak = int(np.argmax(np.abs(cv2.blur(square, (3, 3), borderType=cv2.BORDER_CONSTANT))))
+    sign = np.sign(square.ravel()[peak])
+    strong = (square * sign > 0.35 * float((square * sign).max())).astype(np.uint8)
+    _, labels = cv2.connectedComponents(strong, connectivity=8)
+    piece = labels.ravel() == labels.ravel()[peak]
+    return np.where(piece & (strong.ravel() > 0), shape, 0.0).astype(np.float32)
 
 
 def _pooled(corners: Floats) -> Floats:
@@ -154,7 +168,7 @@ def score_corners(tiles: Floats, seen: Bools, triangle: Triangle) -> tuple[Float
     if not np.isfinite(triangle.sigma):
         nothing = np.zeros((len(tiles), 4), np.float32)
         return nothing, nothing
-    channel = (tiles @ triangle.weights)[:, _FLAT]
+    channel = mixed(tiles, triangle.weights)[:, _FLAT]
     channel = channel - channel.mean(axis=2, keepdims=True)
     return _score(channel - triangle.background, seen[:, _FLAT].astype(np.float32), triangle.shape)
 
@@ -189,7 +203,7 @@ def triangle_log_likelihoods(scores: Floats, share: Floats, paths: Sequence[str]
     rows, inner = np.arange(len(paths)), inner_corners(paths)
     corner = np.where(inner < 0, scores.argmax(axis=1), inner)
     score, part = scores[rows, corner], share[rows, corner]
-    spread = sigma / np.sqrt(np.clip(part, 0.02, 1.0))
+    spread = max(sigma, 0.08) / np.sqrt(np.clip(part, 0.02, 1.0))
     # Paint varies in strength from tile to tile: a triangle may be fainter or brighter, bare tile is bare.
     wide = np.hypot(spread, 0.18)
     none = _log_mixture(score / spread, spread, slip)

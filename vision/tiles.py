@@ -18,7 +18,7 @@ from vision.overlay import draw_tiles
 from vision.pictures import as_bgr
 from vision.reading import Fact, Reading
 from vision.registration import Pose, Registration, board_corners_px
-from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, square_stencil
+from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, middle, square_stencil
 from vision.tile_layout import PATHS
 from vision.tile_pawns import PAWNS, Pawn, pawn_of
 from vision.tile_reading import Evidence, Layout, Learned, covered, look_again, study
@@ -43,7 +43,7 @@ RELEARN_S = 60.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Memory:
-    """The last pictures' evidence. `maps` are remap coordinates of PROBE, `probe` (T, 361, 3) the samples at which each
+    """The last pictures' evidence. `maps` are remap coordinates of PROBE, `probe` (3, T, 361) the samples at which each
     tile's evidence was taken and `tolerance` (T, 361) how much each may vary, `corners` the board in the picture."""
 
     camera: Camera
@@ -142,8 +142,8 @@ class TileReader:
         evidence = replace(evidence, behind=behind)
         maps = self._maps(pose.camera, evidence)
         probe, tolerance = memory.probe.copy(), memory.tolerance.copy()
-        probe[which] = _probe(picture, (maps[0][which], maps[1][which])) * np.exp(-light)
-        tolerance[which] = _tolerance(probe[which])
+        probe[:, which] = _probe(picture, (maps[0][which], maps[1][which])) * np.exp(-light)[:, None, None]
+        tolerance[which] = _tolerance(probe[:, which])
         facts = self._facts(evidence)
         return replace(memory, evidence=evidence, maps=maps, probe=probe, tolerance=tolerance, facts=facts)
 
@@ -191,25 +191,27 @@ class TileReader:
 
 
 def _probe(picture: Image, maps: Maps) -> Floats:
+    """Levels (3, T, 361) of the probe's samples, raised by LOG_OFFSET."""
     found = cv2.remap(picture, maps[0], maps[1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(found, dtype=np.float32)
+    return np.asarray(np.asarray(found).transpose(2, 0, 1) + np.float32(LOG_OFFSET), dtype=np.float32)
 
 
 def _tolerance(probe: Floats) -> Floats:
     """By how many levels each sample (T, 361) may differ without having changed: more where the print is lively, so
     that a camera that creeps by a fraction of a pixel changes nothing."""
-    plane = probe[..., 1].reshape(-1, PROBE_COUNT)
+    plane = probe[1].reshape(-1, PROBE_COUNT)
     lively = cv2.dilate(plane, np.ones((3, 3))) - cv2.erode(plane, np.ones((3, 3)))
-    return np.asarray(CHANGED_LEVELS + 0.4 * lively.reshape(len(probe), -1), dtype=np.float32)
+    return np.asarray(CHANGED_LEVELS + 0.4 * lively.reshape(probe.shape[1:]), dtype=np.float32)
 
 
 def _compared(now: Floats, before: Floats, tolerance: Floats) -> tuple[Floats, Bools]:
     """How much brighter the board is than before (log of the median ratio, BGR), and which tiles have changed."""
-    ratio = (now[:, ::6] + np.float32(LOG_OFFSET)) / (before[:, ::6] + np.float32(LOG_OFFSET))
-    gain = np.clip(np.median(ratio.reshape(-1, 3), axis=0), 0.2, 5.0).astype(np.float32)
-    off = np.abs(now + np.float32(LOG_OFFSET) - (before + np.float32(LOG_OFFSET)) * gain).max(axis=-1)
-    noise = 6.0 * float(np.median(off[:, ::3]))
-    return np.log(gain), np.asarray((off > np.maximum(tolerance, noise)).sum(axis=1) >= CHANGED_SAMPLES)
+    gain = np.clip(middle((now[:, :, ::12] / before[:, :, ::12]).reshape(3, -1), 1), 0.2, 5.0).astype(np.float32)
+    blue, green, red = (np.abs(n - b * g) for n, b, g in zip(now, before, gain, strict=True))
+    off = np.maximum(np.maximum(blue, green), red)
+    noise = 6.0 * float(middle(off[:, ::12].ravel(), 0))
+    limit = tolerance if noise <= CHANGED_LEVELS else np.maximum(tolerance, np.float32(noise))
+    return np.log(gain), np.asarray(np.count_nonzero(off > limit, axis=1) >= CHANGED_SAMPLES)
 
 
 def _merged(whole: Evidence, part: Evidence) -> Evidence:

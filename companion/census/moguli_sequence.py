@@ -56,10 +56,10 @@ def read(folder: Path) -> Tally:
             if not (rest.fresh or (rest.state == "still" and frame.time_s - read_s >= AGAIN_S)):
                 continue
             name = "again" if reading is not None else "tracked" if number > SHOWN_S / FRAME_S else "cold"
-            reading, cost_s = timed(lambda frame=frame: reader.read(frame))  # type: ignore[misc]
+            seen, cost_s = timed(lambda frame=frame: reader.read(frame))  # type: ignore[misc]
             tally.ratios.setdefault(name, []).append(cost_s / decode_s)
-            read_s = frame.time_s
-            agreed = game_watched.see(reading, shot, after[shot.picture.name])
+            reading, read_s = seen, frame.time_s
+            agreed = game_watched.see(seen, shot, after[shot.picture.name])
             if agreed is not None:
                 reader.agree(agreed)
         if reading is not None:
