@@ -14,7 +14,7 @@ from devices.contract import Image
 from devices.simulated.art import ArtStyle, door_side, paint_door, paint_table, paint_tile
 from devices.simulated.lights import Light
 from devices.simulated.optics import View, coarse_grid, enlarge
-from devices.simulated.sprites import Box, Sprite, as_image, box_of, covering, polygon_mask, thrice, warp
+from devices.simulated.sprites import Box, Sprite, as_image, box_of, covering, plain, polygon_mask, thrice, warp
 from devices.simulated.world import Pawn, Tile
 
 Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ class Painter:
         low, high = _at(corners, lift_mm), _at(corners, lift_mm + height)
         px = view.project(np.concatenate([low, high]))
         box = box_of(px)
-        colour = np.full((box.y1 - box.y0, box.x1 - box.x0, 3), self.style.edge, np.uint8)
+        colour = plain(box, self.style.edge)
         warp(self._face(tile, view.px_per_mm), px[4:], box, colour)
         return covering(box, colour, polygon_mask(box, _hull(px)))
 
@@ -70,7 +70,7 @@ class Painter:
         px = view.project(np.concatenate([_at(ring, low), _at(ring, high), _at(corners, high)]))
         outline, top = px[: 2 * len(ring)], px[2 * len(ring) :]
         box = box_of(outline)
-        colour = np.full((box.y1 - box.y0, box.x1 - box.x0, 3), door_side(self.style), np.uint8)
+        colour = plain(box, door_side(self.style))
         warp(self._door(tile, view.px_per_mm), top, box, colour)
         return covering(box, colour, polygon_mask(box, _hull(outline)))
 
@@ -189,7 +189,7 @@ def _marker(view: View, spec: Markers, number: int) -> Sprite:
     outer = view.project(middle + (corners - middle) * share)
     box = box_of(outer)
     size = _step(max(16.0, float(np.linalg.norm(outer[1] - outer[0]))))
-    colour = np.full((box.y1 - box.y0, box.x1 - box.x0, 3), WHITE, np.uint8)
+    colour = plain(box, (WHITE, WHITE, WHITE))
     warp(_marker_face(spec.dictionary, number, share, round(size)), outer, box, colour)
     return covering(box, colour, polygon_mask(box, outer))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import cv2
@@ -84,6 +85,17 @@ def covering(box: Box, colour: Image, cover: Image) -> Sprite:
     """A sprite of a colour picture (h x w x 3) and a cover mask (h x w, 255 opaque)."""
     wide = thrice(cover)
     return Sprite(box, as_image(cv2.bitwise_not(wide)), as_image(cv2.multiply(colour, wide, scale=1 / 255)))
+
+
+@lru_cache(maxsize=16)
+def _sheet(colour: tuple[int, int, int], side: int) -> Image:
+    return np.full((side, side, 3), colour, np.uint8)
+
+
+def plain(box: Box, colour: tuple[int, int, int]) -> Image:
+    """A new picture of the box's size (h x w x 3) in one colour; copying a kept one is far faster than filling."""
+    h, w = box.y1 - box.y0, box.x1 - box.x0
+    return _sheet(colour, 1 << max(h, w).bit_length())[:h, :w].copy()
 
 
 def polygon_mask(box: Box, points_px: ArrayLike) -> Image:
