@@ -387,6 +387,9 @@ def test_secret_arrows_are_seen_by_their_own_seat_only_until_all_have_chosen() -
     assert RULES.view(state, red + 1)["chosen"] == {"red": None}
     assert RULES.view(state, None)["chosen"] == {"red": None}
     assert RULES.view(play(state, "white arrow 0"), None)["chosen"]["red"] == ["M2", "Grab"]
+    assert RULES.describe(state, RULES.parse("white arrow 0")).id == "moogh.said_secret"
+    white = RULES.declarations(state, state.rule.seat("white")[0])
+    assert "moogh.said_arrow" in [said.message.id for said in white]  # on the own seat's buttons
 
 
 def test_what_is_awaited_is_told_with_the_least_roll_that_succeeds() -> None:

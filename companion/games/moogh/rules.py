@@ -113,8 +113,8 @@ class MooghRules:
         return (*said, Declaration(Message("moogh.give_up"), engine.GIVE_UP, needs_consent=state.rule.players > 1))
 
     def describe(self, state: State, turn: Turn) -> Message:
-        """The input in words."""
-        return words.describe(state, turn)
+        """The input in words; a secret arrow is not told."""
+        return words.announce(state, turn)
 
     def notes(self, state: State) -> tuple[Message, ...]:
         """What followed from the last input, step by step, and what the table should know."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from companion.games.contract import Awaiting, Message, Outcome
 from companion.games.moogh import engine
 from companion.games.moogh.cavemen import arrows
-from companion.games.moogh.state import Roll, State, Turn, Walk, cell_text
+from companion.games.moogh.state import Choice, Roll, State, Turn, Walk, cell_text
 from companion.games.moogh.work import Work
 
 DIE_SHOWS = 6
@@ -42,6 +42,13 @@ def _balance(state: State) -> tuple[tuple[str, str | int | float], ...]:
         return ()
     men = [name(man) for man, team in state.rule.teams if team == winner]
     return (("first", men[0]), ("second", men[-1]), ("points", abs(state.balance)))
+
+
+def announce(state: State, turn: Turn) -> Message:
+    """The input in words that everybody may hear: a secret arrow is only said to be chosen."""
+    if isinstance(turn, Choice) and turn.what == "arrow" and state.rule.secret_actions:
+        return Message("moogh.said_secret", (("who", name(turn.who)),))
+    return describe(state, turn)
 
 
 def describe(state: State, turn: Turn) -> Message:

@@ -117,11 +117,7 @@ def _same_continent(state: State, game: Game, who: int, sentinel: str) -> bool:
 def _sentinels_for(state: State, game: Game, who: int) -> list[tuple[str, int]]:
     """(Sentinel, owner) pairs of the continent of a player's character."""
     own = state.rule.model(game.character(who))
-    return [
-        (piece, owner)
-        for piece, owner in state.owners
-        if (model := state.rule.model(piece)) and own and not model.character and model.continent == own.continent
-    ]
+    return [(piece, state.owner(piece)) for piece in state.rule.sentinels(own.continent)] if own else []
 
 
 def usable_sentinels(state: State, game: Game) -> list[tuple[int, str]]:

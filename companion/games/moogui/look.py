@@ -79,7 +79,9 @@ def listed(state: State) -> list[Turn]:
         model = state.rule.model(piece)
         return [*(Decide(piece, reading) for reading in (model.readings if model else ())), *clear]
     turns = _PHASES[state.phase](state, game)
-    return [*clear, *(turn for turn in turns if not (state.in_the_way and is_throw(turn)))]
+    if not state.in_the_way:
+        return [*clear, *turns]
+    return [*clear, *(turn for turn in turns if not is_throw(turn))]
 
 
 def _starts(state: State) -> Iterator[Turn]:
@@ -131,8 +133,10 @@ def _throwing(state: State, game: Game) -> Iterator[Turn]:
 
 def _falls(state: State, piece: str, still: dict[str, str]) -> Iterator[Readings]:
     model = state.rule.model(piece)
+    around = readings_of({**still, piece: UNSURE})
+    place = around.index((piece, UNSURE))
     for reading in (*model.readings, UNSURE) if model else ():
-        yield readings_of({**still, piece: reading})
+        yield (*around[:place], (piece, reading), *around[place + 1 :])
 
 
 def _shields(state: State, game: Game) -> Iterator[Turn]:

@@ -153,15 +153,26 @@ class Rule:
     order: str = "farthest_first"
     target: int = 3
     _by_piece: Mapping[str, Model] = field(init=False, compare=False, repr=False)
+    _sentinels: Mapping[str, tuple[str, ...]] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Finds each piece's model once; KeyError when it has none."""
         models = {model.id: model for model in self.models}
-        object.__setattr__(self, "_by_piece", {piece: models[model] for piece, model in self.model_of})
+        by_piece = {piece: models[model] for piece, model in self.model_of}
+        sentinels: dict[str, tuple[str, ...]] = {}
+        for piece, model in by_piece.items():
+            if not model.character:
+                sentinels[model.continent] = (*sentinels.get(model.continent, ()), piece)
+        object.__setattr__(self, "_by_piece", by_piece)
+        object.__setattr__(self, "_sentinels", sentinels)
 
     def model(self, piece: str) -> Model | None:
         """The model of a piece, or None when there is no such piece."""
         return self._by_piece.get(piece)
+
+    def sentinels(self, continent: str) -> tuple[str, ...]:
+        """All Sentinels of a continent, by piece id."""
+        return self._sentinels.get(continent, ())
 
 
 @dataclass(frozen=True, slots=True)
