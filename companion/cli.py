@@ -127,6 +127,7 @@ def _demo(args: argparse.Namespace) -> int:
         if args.turns is not None:
             for fault in tally.faults:
                 print(f"wrong: {fault}")
+            print(tally.asides)
             print(tally.line)
         return 1 if tally.wrong else 0
 
@@ -143,7 +144,7 @@ def _speed(text: str) -> float:
 
 def _server(service: Service, bulletin: Bulletin, host: str, port: int, config: Config | None = None) -> Server:
     language = config.language if config is not None else None
-    offers = [entry.load_rules() for entry in GAMES.values()]
+    offers = [entry.load_rules() for entry in GAMES.values() if entry.has_table]
     return Server(bulletin, service.submit, host=host, port=port, language=language, offers=offers)
 
 

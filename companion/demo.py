@@ -19,6 +19,7 @@ from companion.evidence import Author
 from companion.eyes import Eyes
 from companion.games.contract import Look, Refusal, Setup
 from companion.match import Choice
+from companion.mischief import illegal_act
 from companion.registry import GameEntry
 from companion.run import press
 from companion.service import Service
@@ -33,6 +34,9 @@ FRAME_S = 0.1
 PATIENCE_S = 20.0
 """Simulated time within which a finished turn must be on the record."""
 
+ILLEGAL_SHARE, CHANGED_MIND_SHARE, TAKEBACK_SHARE = 0.1, 0.08, 0.04
+"""How often a player first does something illegal, puts a turn back by hand, or takes the last one back by button."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -43,7 +47,8 @@ class Tally:
     right: int = 0
     asked: int = 0
     wrong: int = 0
-    games: int = 0
+    illegal: dict[str, int] = field(default_factory=dict)
+    takebacks: int = 0
     faults: list[str] = field(default_factory=list)
 
     def fault(self, what: str) -> None:
@@ -51,6 +56,12 @@ class Tally:
         self.wrong += 1
         self.faults.append(what)
         _log.warning("wrong: %s", what)
+
+    @property
+    def asides(self) -> str:
+        """What else happened: illegal acts that were named with their rule, and takebacks."""
+        rules = ", ".join(f"{rule} {count}" for rule, count in sorted(self.illegal.items()))
+        return f"illegal acts named {sum(self.illegal.values())} ({rules or 'none'}), takebacks {self.takebacks}"
 
     @property
     def line(self) -> str:
@@ -96,6 +107,7 @@ class Demo:
         self._eyes: Eyes | None = None
         self._state: Any = None
         self._goal: Any = None
+        self._states: list[Any] = []
         self._mine = ""
         self.stopped = False
 
@@ -107,8 +119,8 @@ class Demo:
                 while self.service.match.phase == "playing" and (turns is None or self._made < turns):
                     if not self._undisturbed():
                         break
+                    self._mischief()
                     self._turn()
-                self.tally.games += 1
                 if turns is None:
                     self._rest(5.0)
         except Stopped:
@@ -163,6 +175,7 @@ class Demo:
         count = self.rules.min_players
         start = self.game.deal_start(self._chance)
         self._state = self.rules.new(Setup(NAMES[:count], options, start))
+        self._states = [self._state]
         look = self.rules.look(self._state)
         seed = self._chance.randrange(2**31)
         factory = mock_factory()
@@ -200,6 +213,82 @@ class Demo:
             self._tick()
         return self.service.match.id == self._mine
 
+    def _mischief(self) -> None:
+        """Now and then an illegal act, a turn put back by hand, or the last turn taken back by button."""
+        share = self._chance.random()
+        if share < ILLEGAL_SHARE:
+            self._illegal()
+        elif share < ILLEGAL_SHARE + CHANGED_MIND_SHARE:
+            self._changed_mind()
+        elif share < ILLEGAL_SHARE + CHANGED_MIND_SHARE + TAKEBACK_SHARE and len(self._states) > 1:
+            self._taken_back()
+
+    def _illegal(self) -> None:
+        """Something illegal, ended with the done-button; it must be named with its rule, and is then put back."""
+        assert self._table is not None
+        earlier = self._states[-2] if len(self._states) > 1 else None
+        act = illegal_act(self.rules, self._state, earlier, self._chance)
+        if act is None:
+            return
+        changes, rule = act
+        before = self.rules.look(self._state)
+        self._goal = None
+        self._table.perform(changes)
+        self._table.press(f"done{self.rules.to_act(self._state).players[0] + 1}")
+        self._until(lambda: not self._busy and self._said == "illegal", PATIENCE_S)
+        judgement = self.service.match.judgement
+        named = judgement.words.id if judgement is not None and judgement.kind == "illegal" else self._said
+        if named == rule:
+            self.tally.illegal[rule] = self.tally.illegal.get(rule, 0) + 1
+        else:
+            self.tally.fault(f"the illegal act {changes} breaks {rule}; the program says {named}")
+        self._table.perform({key: before[key] for key in changes})
+        self._settle(f"after {rule}")
+
+    def _changed_mind(self) -> None:
+        """A turn is made and put back by hand before it is ended."""
+        assert self._table is not None
+        turn, after, declared = self._pick(self._state)
+        if declared:
+            return
+        self._goal = after
+        before = self.rules.look(self._state)
+        trace = dict(self.rules.trace(self._state, turn))
+        self._table.perform(trace)
+        self._until(lambda: not self._busy and self.service.match.provisional is not None, PATIENCE_S)
+        self._table.perform({key: before[key] for key in trace})
+        self.tally.takebacks += 1
+        self._goal = None
+        self._settle("after a turn put back")
+
+    def _taken_back(self) -> None:
+        """The last final turn is taken back by button, and the table put as it was."""
+        assert self._table is not None
+        now, before = self.rules.look(self._state), self.rules.look(self._states[-2])
+        self._states.pop()
+        self._state, self._goal = self._states[-1], None
+        self._table.press("takeback")
+        self._table.perform({key: value for key, value in before.items() if now[key] != value})
+        self.tally.takebacks += 1
+        self._settle("after a takeback by button")
+
+    @property
+    def _said(self) -> str:
+        judgement = self.service.match.judgement
+        return judgement.kind if judgement is not None else ""
+
+    def _settle(self, when: str) -> None:
+        """Waits until the program has the true position again; that it does not is a fault."""
+
+        def true() -> bool:
+            match = self.service.match
+            quiet = match.provisional is None and match.lag is None and match.doubt is None
+            return not self._busy and quiet and match.agreed == self._state and self._said not in ("illegal", "open")
+
+        if not self._until(true, PATIENCE_S):
+            self.tally.fault(f"{when}: the program has another position, it says {self._said}")
+            self._set_right()
+
     def _turn(self) -> None:
         """One turn of the player to move, by hand, ended with the done-button."""
         assert self._table is not None
@@ -229,6 +318,7 @@ class Demo:
         self._state = after
         if match.agreed != after:
             self._set_right()
+        self._states.append(self._state)
 
     def _pick(self, state: Any) -> tuple[Any, Any, bool]:
         """A turn, the state after it, and whether it must be declared because a camera cannot tell it from another."""

@@ -40,8 +40,7 @@ class GameEntry:
     """One game's parts as dotted names (`module:attribute`); an empty name means that the part does not exist yet.
 
     `rules`: the `Rules` object. `choose`: a `Chooser`. `deal`: a `Dealer`, where a start is dealt. `reader`: a `Reader`
-    class that takes a `TableProfile`. `table`: a `TableFactory`. `drawing`: the board drawing, which `web` imports by
-    itself.
+    class that takes a `TableProfile`. `table`: a `TableFactory`. (The board's drawing is found by `web` by the name.)
     """
 
     name: str
@@ -50,7 +49,11 @@ class GameEntry:
     deal: str = ""
     reader: str = ""
     table: str = ""
-    drawing: str = ""
+
+    @property
+    def has_table(self) -> bool:
+        """True when the whole chain exists: eyes that read this game's table, and a simulated one."""
+        return bool(self.reader and self.table)
 
     def load_rules(self) -> Rules[Any, Any]:
         """The game's rules."""
@@ -97,7 +100,26 @@ GAMES: Mapping[str, GameEntry] = {
             deal="companion.games.moguli.start:deal",
             reader="vision.tiles:TileReader",
             table="devices.simulated.table:MoguliTable",
-            drawing="web.boards.moguli:draw",
+        ),
+        GameEntry(
+            name="maulwurf",
+            rules="companion.games.maulwurf.rules:RULES",
+            choose="companion.games.maulwurf.players:choose",
+        ),
+        GameEntry(
+            name="muggins",
+            rules="companion.games.muggins.rules:RULES",
+            choose="companion.games.muggins.players:choose",
+        ),
+        GameEntry(
+            name="moogui",
+            rules="companion.games.moogui.rules:RULES",
+            choose="companion.games.moogui.players:choose",
+        ),
+        GameEntry(
+            name="moogh",
+            rules="companion.games.moogh.rules:RULES",
+            choose="companion.games.moogh.players:choose",
         ),
         GameEntry(
             name="moogui",
