@@ -186,7 +186,7 @@ def _add_api(app: Flask, room: Room) -> None:
     @app.get("/board.svg")
     def board() -> Response:
         snapshot = room.bulletin.snapshot()
-        svg = room.screens.svg(snapshot.game, snapshot.view, snapshot.marks)
+        svg = room.screens.svg(snapshot)
         if not svg:
             abort(404)
         response = Response(svg, mimetype="image/svg+xml", headers={"Cache-Control": "no-cache"})

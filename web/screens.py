@@ -65,20 +65,27 @@ class Screens:
         board = board_of(snapshot.game)
         state = json.dumps(state_of(snapshot, board, lang), ensure_ascii=False, separators=(",", ":"))
         record = [_line(line, lang, snapshot.players) for line in snapshot.record]
-        svg = self.svg(snapshot.game, snapshot.view, snapshot.marks) if board else ""
+        svg = self.svg(snapshot)
         return Screen(snapshot.number, state, json.dumps(record, ensure_ascii=False, separators=(",", ":")), svg)
 
-    def svg(self, game: str, view: Json, marks: Sequence[Mark]) -> str:
-        """The board picture of a view with marks (a bare board while the view is None); empty without a template."""
-        board = board_of(game)
+    def svg(self, snapshot: Snapshot) -> str:
+        """The board picture with its marks (a bare board while the view is None); empty without a template."""
+        board, marks = board_of(snapshot.game), marks_of(snapshot)
         if board is None:
             return ""
 
         def draw() -> str:
             self.drawn += 1
-            return board.draw(view, marks)
+            return board.draw(snapshot.view, marks)
 
-        return self._boards.get_or((game, json.dumps(view, sort_keys=True), tuple(marks)), draw)
+        return self._boards.get_or((snapshot.game, json.dumps(snapshot.view, sort_keys=True), marks), draw)
+
+
+def marks_of(snapshot: Snapshot) -> tuple[Mark, ...]:
+    """The snapshot's marks, and the places that the open question is about."""
+    marked = {mark.place for mark in snapshot.marks if mark.role == "question"}
+    asked = snapshot.question.places if snapshot.question else ()
+    return (*snapshot.marks, *(Mark(place, "question") for place in asked if place not in marked))
 
 
 def state_of(snapshot: Snapshot, board: Board | None, lang: str) -> dict[str, Json]:
@@ -100,7 +107,7 @@ def state_of(snapshot: Snapshot, board: Board | None, lang: str) -> dict[str, Js
         "options": [option_words(snapshot.game, name, value, lang) for name, value in snapshot.options.items()],
         "to_act": list(snapshot.to_act),
         "headline": words(snapshot.headline),
-        "marks": [{"place": m.place, "role": m.role} for m in snapshot.marks],
+        "marks": [{"place": m.place, "role": m.role} for m in marks_of(snapshot)],
         "signal": snapshot.signal,
         "verdict": words(snapshot.verdict),
         "details": [words(m) for m in snapshot.details],

@@ -87,15 +87,15 @@ def test_state_is_in_words_of_the_browsers_language(app: Flask, service: FakeSer
     assert state["state"]["facts"]["pawn:a1"] == "1"
     assert state["seats"]["at_table"] is True
     assert post(client, "/api/language", {"language": "fi"}).status_code == 200
-    assert '<html lang="fi">' in client.get("/", base_url=base(HERE)).get_data(as_text=True)
+    assert '<html lang="fi"' in client.get("/", base_url=base(HERE)).get_data(as_text=True)
 
 
 def test_the_browsers_own_language_counts_when_the_table_has_none(app: Flask, service: FakeService) -> None:
     client = app.test_client()
     page = client.get("/", headers={"Accept-Language": "xx,de-AT;q=0.9,en;q=0.8"}).get_data(as_text=True)
-    assert '<html lang="de">' in page
+    assert '<html lang="de"' in page
     table = create_app(service.bulletin, service.submit, language="es").test_client()
-    assert '<html lang="es">' in table.get("/", headers={"Accept-Language": "de"}).get_data(as_text=True)
+    assert '<html lang="es"' in table.get("/", headers={"Accept-Language": "de"}).get_data(as_text=True)
 
 
 # ---- commands and their authors

@@ -155,6 +155,7 @@ def test_a_new_game_with_house_rules(opened: Opener) -> None:
         page.get_by_role("button", name="New game").click()
         page.locator("#player-0").fill("Iris")
         page.locator("#player-1").fill("<b>Otto</b>")
+        page.locator("#new-game summary").click()
         page.locator("#option-cylinder").select_option("1")
         page.get_by_role("button", name="Begin").click()
         expect(page.locator("#headline")).to_have_text("Iris: your turn")

@@ -13,12 +13,12 @@ let sheetPlace = "";
 let before = {}; // the draft as it was when the sheet opened
 
 const board = $("#board");
-const mayEdit = () => !boot.tv && kit.length > 0 && seats?.may.length > 0 && ["playing", "start_check"].includes(state.phase);
+const mayEdit = () => !boot.tv && kit.length > 0 && state?.table && seats?.may.length > 0 && ["playing", "start_check"].includes(state.phase);
 const value = (kind, place) => draft[`${kind}:${place}`] ?? state.facts[`${kind}:${place}`];
 
 export function showPicture(svg) {
   live = svg;
-  if (!Object.keys(draft).length) paint(live);
+  showDraft(); // what is being changed here stays on top of what is new
 }
 
 export function showBoard(newState, newSeats) {
@@ -86,11 +86,11 @@ function showText() {
   const box = $("#board-text");
   if (!box) return;
   box.hidden = !state.table;
-  const marks = Object.groupBy ? Object.groupBy(state.marks, (m) => m.place) : {};
+  const marks = (place) => state.marks.filter((mark) => mark.place === place);
   fill($(".scroll", box), [state.table, state.marks], () => (state.table ? [el("table", {},
     el("thead", {}, el("tr", {}, el("td"), ...state.table.columns.map((c) => el("th", { scope: "col" }, c)))),
     el("tbody", {}, ...state.table.rows.map((row) => el("tr", {}, el("th", { scope: "row" }, row.name),
-      ...row.cells.map((cell) => el("td", {}, cell.words, ...(marks[cell.place] ?? []).map((m) => el("em", {}, ` (${w(`mark.${m.role}`)})`))))))))] : []));
+      ...row.cells.map((cell) => el("td", {}, cell.words, ...marks(cell.place).map((m) => el("em", {}, ` (${w(`mark.${m.role}`)})`))))))))] : []));
 }
 
 // ---- changing by hand
@@ -104,7 +104,7 @@ function clearDraft() {
 
 async function showDraft() {
   const bar = $("#draft");
-  if (!bar) return;
+  if (!bar) return paint(live);
   const keys = Object.keys(draft);
   const places = [...new Set(keys.map((key) => key.split(":")[1]))].sort();
   bar.hidden = !keys.length && !carrying;

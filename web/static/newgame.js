@@ -5,12 +5,15 @@ const dialog = $("#new-game");
 const fields = $(".fields", dialog);
 let running = false;
 let names = [];
+let game = "";
 
 export function enableNewGame(state, seats) {
   running = ["playing", "paused", "start_check"].includes(state.phase);
+  game = state.game;
   if (state.players.length) names = state.players;
   $("#open-new-game").hidden = !boot.offers.length || !(seats.free_for_all || seats.may.length);
-  document.body.classList.toggle("invite", state.phase === "setup");
+  $("#open-new-game").classList.toggle("main", ["setup", "over"].includes(state.phase));
+  $("#open-new-game").classList.toggle("quiet", !["setup", "over"].includes(state.phase));
 }
 
 function select(id, label, choices, chosen) {
@@ -29,7 +32,7 @@ function build(offer) {
   fields.replaceChildren(...games,
     el("fieldset", {}, el("legend", {}, w("players")), ...players),
     select("start", w("start"), [["table", w("start.table")], ["shuffle", w("start.shuffle")]], "table"),
-    ...(options.length ? [el("fieldset", {}, el("legend", {}, w("options")), ...options)] : []));
+    ...(options.length ? [el("details", {}, el("summary", {}, w("options")), ...options)] : []));
   $("#game-name", fields)?.addEventListener("change", (event) => build(boot.offers.find((o) => o.name === event.target.value)));
   dialog.dataset.game = offer.name;
 }
@@ -42,7 +45,7 @@ function begin(offer) {
 
 $("#open-new-game").addEventListener("click", async () => {
   if (running && !(await ask(w("new_game_replace")))) return;
-  build(boot.offers[0]);
+  build(boot.offers.find((offer) => offer.name === game) ?? boot.offers[0]);
   dialog.showModal();
 });
 $("form", dialog).addEventListener("submit", async (event) => {
