@@ -82,6 +82,8 @@ def changed(model: dict[str, Any], **keys: Any) -> dict[str, Any]:
         (changed(ARI, kind="dragon"), "moogui.catalogue_kind"),
         (changed(ARI, provenance="rumour"), "moogui.catalogue_provenance"),
         (changed(ARI, powers="many"), "moogui.catalogue_type"),
+        (changed(ARI, faces="x.png"), "moogui.catalogue_type"),
+        (changed(ARI, faces=["x.png"]), "moogui.catalogue_pictures"),
         (changed(ARI, shield=7), "moogui.catalogue_face"),
         (changed(ARI, shield=None, powers=[1, 2, 3, 4, 5, 6]), "moogui.catalogue_shield"),
         (changed(IBEX, shield=6, powers=[1, 2, 3, 4, 5, None]), "moogui.catalogue_shield"),

@@ -124,7 +124,7 @@ def difference(state: State, people: People, wanted: Any) -> str | None:
     """The first part of the state that the engine sees differently."""
     got = told(state, people)
     for key, value in wanted.items():
-        mine = got.get(key)
+        mine: Any = got.get(key)
         if key == "points":  # only the players with points need to be listed
             mine, value = ({who: n for who, n in points.items() if n} for points in (mine, value))
         if key == "last" and value and state.rule.mode == "training":  # nothing changes hands: only the winner counts

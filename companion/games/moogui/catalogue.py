@@ -1,8 +1,9 @@
 """The catalogue: which models of figures there are, with the power of every face. Data, checked before it is used.
 
 A TOML file has one table a model (its id) with `name`, `kind`, `continent`, `powers` (0 on the shield face), `shield`
-and `attack` (face numbers, where it has them) and `provenance`. A user's file adds models, or gives single keys of a
-known one. The canonical JSON form is a list of objects with `id`, and null in `powers` on the shield face.
+and `attack` (face numbers, where it has them), `faces` (one enrolled picture a face, if any) and `provenance`. A user's
+file adds models, or gives single keys of a known one. The canonical JSON form is a list of objects with `id`, and null
+in `powers` on the shield face.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ PROVENANCE = ("source", "inferred", "invented", "owner")
 FACES = 6
 ID = re.compile(r"[a-z0-9_]{1,40}\Z")
 """What a model's or a piece's id looks like; it stands in the notation."""
-_KEYS = ("name", "kind", "continent", "powers", "shield", "attack")
+_KEYS = ("name", "kind", "continent", "powers", "shield", "attack", "faces")
 _HIGHEST = 9999
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One kind of figure. `powers` by face 1, 2, ...; None on the shield face. `shield`, `attack`: face numbers."""
+    """One kind of figure. `powers` by face 1, 2, ...; None on the shield face. `shield`, `attack`: face numbers.
+    `faces`: names of the enrolled pictures by face, or empty."""
 
     id: str
     name: str
@@ -39,6 +41,7 @@ class Model:
     shield: int | None = None
     attack: int | None = None
     provenance: str = "owner"
+    faces: tuple[str, ...] = ()
 
     @property
     def character(self) -> bool:
@@ -106,6 +109,7 @@ def from_data(data: Json) -> tuple[Model, ...]:
                 shield=item.get("shield"),
                 attack=item.get("attack"),
                 provenance=item.get("provenance", "owner"),
+                faces=tuple(item.get("faces", ())),
             )
         )
     return tuple(models)
@@ -123,6 +127,7 @@ def to_data(models: tuple[Model, ...]) -> list[dict[str, Json]]:
             "shield": model.shield,
             "attack": model.attack,
             "provenance": model.provenance,
+            "faces": list(model.faces),
         }
         for model in models
     ]
@@ -167,6 +172,11 @@ def _face_faults(where: str, item: Mapping[str, Any]) -> Iterator[Refusal]:
     if not isinstance(powers, list) or not 2 <= len(powers) <= 20:
         yield _fault("moogui.catalogue_type", where=f"{where}.powers", got=repr(powers))
         return
+    pictures = item.get("faces", [])
+    if not isinstance(pictures, list) or not all(isinstance(p, str) and p for p in pictures):
+        yield _fault("moogui.catalogue_type", where=f"{where}.faces", got=repr(pictures))
+    elif pictures and len(pictures) != len(powers):
+        yield _fault("moogui.catalogue_pictures", where=where, got=len(pictures), faces=len(powers))
     shield, attack = item.get("shield"), item.get("attack")
     for key, face in (("shield", shield), ("attack", attack)):
         if face is not None and not _whole(face, 1, len(powers)):
