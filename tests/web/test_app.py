@@ -22,7 +22,8 @@ from companion.evidence import Author
 from companion.games.contract import Json, Message
 from tests.web.fake import FakeService, Offer, jpeg
 from web.app import create_app
-from web.guard import MAX_BODY
+from web.guard import MAX_BODY, at_table
+from web.seats import AWAY_S, Seats
 
 HERE = {"REMOTE_ADDR": "127.0.0.1", "SERVER_NAME": "127.0.0.1"}
 PHONE = {"REMOTE_ADDR": "192.168.7.20", "SERVER_NAME": "192.168.7.5"}
@@ -197,6 +198,39 @@ def test_a_forged_cookie_is_nobody(app: Flask, service: FakeService) -> None:
     assert command(thief, "done").status_code == 403
     assert cookie.http_only
     assert cookie.same_site == "Lax"
+
+
+@pytest.mark.parametrize(
+    ("client", "server", "forwarded", "here"),
+    [
+        ("127.0.0.1", "127.0.0.1", False, True),
+        ("::1", "::1", False, True),
+        ("::ffff:127.0.0.1", "::", False, True),
+        ("192.168.7.5", "192.168.7.5", False, True),  # the table's own browser under its network address
+        ("192.168.7.20", "192.168.7.5", False, False),
+        ("127.0.0.1", "127.0.0.1", True, False),
+        ("", "", False, False),
+        ("unix", "unix", False, False),
+    ],
+)
+def test_who_is_at_the_table(client: str, server: str, forwarded: bool, here: bool) -> None:
+    assert at_table(client, server, forwarded) is here
+
+
+def test_a_seat_whose_browser_is_away_may_be_taken() -> None:
+    now_s = [0.0]
+    seats = Seats(clock=lambda: now_s[0])
+    first, second = (seats.browser(seats.issue()) for _ in range(2))
+    assert seats.take(0, first) is None
+    now_s[0] = AWAY_S - 1
+    assert seats.take(0, second) == Message("web.seat_taken", (("player", "#0"),))
+    seats.heard(first)
+    now_s[0] = AWAY_S + 1
+    assert seats.take(0, second) is not None, "it was heard of again"
+    now_s[0] = 2 * AWAY_S
+    assert seats.take(0, second) is None
+    assert seats.viewer(second, 2) == 0
+    assert seats.viewer(first, 2) is None
 
 
 # ---- the door

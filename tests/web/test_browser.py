@@ -8,6 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from companion.bulletin import Act, Answer, Mark, Question
+from companion.games.contract import Message
 from tests.web.conftest import Opener
 from tests.web.fake import FakeService, Offer, jpeg
 from web.server import Server
@@ -152,7 +154,7 @@ def test_a_new_game_with_house_rules(opened: Opener) -> None:
     with Server(service.bulletin, service.submit, port=0, offers=[Offer()]) as server:
         page = opened(server.url)
         expect(page.locator("#board svg")).to_have_count(0)
-        page.get_by_role("button", name="New game").click()
+        page.locator("#acts").get_by_role("button", name="New game").click()
         page.locator("#player-0").fill("Iris")
         page.locator("#player-1").fill("<b>Otto</b>")
         page.locator("#new-game summary").click()
@@ -167,6 +169,22 @@ def test_a_new_game_with_house_rules(opened: Opener) -> None:
             "options": {"cylinder": True, "new_starting_row": False, "ability": "turn"},
             "start": "table",
         }
+
+
+def test_the_start_check_asks_on_a_bare_board(server: Server, service: FakeService, opened: Opener) -> None:
+    page = opened(server.url)
+    asked = Question(
+        "side", Message("table.which_side", (("player", "#0"),)), (Answer("a1", Message("web.yes")),), ("a1",)
+    )
+    look_again = Act("referee", Message("table.act_look_again"))
+    differs = (Mark("c3", "question"),)
+    service.publish(phase="start_check", view=None, question=asked, marks=differs, acts=(look_again,))
+    expect(page.locator("#board g.mark.question")).to_have_count(2)
+    expect(page.locator("#board g.piece")).to_have_count(0)
+    page.get_by_role("button", name="Look again").click()
+    page.locator("#question button").click()
+    expect(page.locator("#question")).to_be_hidden()
+    assert [given[0] for given in service.given] == ["referee", "answer"]
 
 
 def test_seats_decide_who_may_act(server: Server, service: FakeService, opened: Opener) -> None:

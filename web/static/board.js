@@ -13,7 +13,7 @@ let sheetPlace = "";
 let before = {}; // the draft as it was when the sheet opened
 
 const board = $("#board");
-const mayEdit = () => !boot.tv && kit.length > 0 && state?.table && seats?.may.length > 0 && ["playing", "start_check"].includes(state.phase);
+const mayEdit = () => !boot.tv && kit.length > 0 && state?.table && seats?.may.length > 0 && state.phase === "playing";
 const value = (kind, place) => draft[`${kind}:${place}`] ?? state.facts[`${kind}:${place}`];
 
 export function showPicture(svg) {
@@ -108,6 +108,7 @@ async function showDraft() {
   const keys = Object.keys(draft);
   const places = [...new Set(keys.map((key) => key.split(":")[1]))].sort();
   bar.hidden = !keys.length && !carrying;
+  document.body.classList.toggle("drafting", !bar.hidden);
   bar.classList.toggle("carrying", Boolean(carrying));
   $("p", bar).textContent = carrying ? w("carry", carrying) : w("draft", { places: places.join(", ") });
   for (const button of bar.querySelectorAll("[data-send='set_facts'], [data-send='correct']")) button.hidden = !keys.length;

@@ -16,7 +16,7 @@ export function showRecord(record, state, seats) {
     may ? menu(line) : null)) : [el("li", { class: "empty" }, w("no_turns"))]));
   if (atEnd && !boot.tv) list.scrollTop = list.scrollHeight;
   const declare = $("#declare");
-  if (declare) declare.hidden = !may || !["playing", "start_check"].includes(state.phase);
+  if (declare) declare.hidden = !may || state.phase !== "playing";
 }
 
 function menu(line) {

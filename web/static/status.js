@@ -83,9 +83,13 @@ function showActs(state, seats) {
   const acts = state.acts.filter((act) => may && (act.player == null || seats.may.includes(act.player)));
   const box = $("#acts");
   const open = $("details", box)?.open ?? false;
-  fill(box, [acts, state.players], () => {
-    const often = acts.filter((act) => !rare(act));
-    const rest = acts.filter(rare);
+  fill(box, [acts, state.players, state.phase, may], () => {
+    const some = acts.some((act) => !rare(act));
+    const often = acts.filter((act) => !some || !rare(act));
+    const rest = acts.filter((act) => some && rare(act));
+    if (state.phase === "setup" && may && boot.offers.length) {
+      return [el("button", { type: "button", class: "main", onclick: () => $("#open-new-game").click() }, w("new_game"))];
+    }
     return [...often.map((act) => button(act, acts, state.players)), rest.length ? el("details", { open },
       el("summary", { class: "button" }, w("more_acts")), el("div", { class: "row" }, ...rest.map((act) => button(act, acts, state.players)))) : null];
   });
