@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from itertools import islice
 from typing import Any
 
 from companion.games.contract import Look, Rules
+from companion.referee import kinds_of
 
 TRIES = 30
 LISTED = 400
@@ -46,13 +46,9 @@ def illegal_act(
 
 def _piece_anywhere(look: Look, chance: random.Random) -> dict[str, str]:
     """One piece carried to some bare place, of a kind of which most places are bare."""
-    kinds: dict[str, list[str]] = {}
-    for key in sorted(look):
-        kinds.setdefault(key.partition(":")[0], []).append(key)
-    for keys in kinds.values():
-        bare, count = Counter(look[k] for k in keys).most_common(1)[0]
+    for keys, bare in kinds_of(look):
         pieces = [k for k in keys if look[k] != bare]
-        if 2 * count > len(keys) and pieces:
+        if bare is not None and pieces:
             start = chance.choice(pieces)
             return {start: bare, chance.choice([k for k in keys if look[k] == bare]): look[start]}
     return {}

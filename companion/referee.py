@@ -33,8 +33,8 @@ BEYOND = 14.0
 MISSED_UNITS = 8
 """Up to how many separate changes two turns are searched when one does not explain them."""
 
-MOST_TURNS = 5000
-"""Up to how many legal turns are tried to tell an unfinished turn from an illegal one."""
+MOST_ACTS = 1000
+"""Up to how many further acts are tried to tell an unfinished turn from an illegal one."""
 
 UNEXPECTED = 8.0
 """Prior cost of a turn more than the players have ended, where they use the done-button."""
@@ -189,10 +189,33 @@ def _takebacks(rules: Rules[Any, Any], position: Position, sight: Sight) -> Iter
 
 
 def may_go_on(rules: Rules[Any, Any], base: Any, look: Look) -> bool:
-    """True when some legal turn makes all the changes of an illegal look and more: the turn may only be unfinished."""
+    """True when one more act would make a legal turn of an illegal look: the turn may only be unfinished."""
     before = rules.look(base)
-    changes = {k: v for k, v in look.items() if before[k] != v}.items()
-    return any(changes <= rules.trace(base, turn).items() for turn in islice(rules.legal(base), MOST_TURNS))
+    untouched = {k: v for k, v in look.items() if before[k] == v}
+    acts = islice(_single_acts(untouched), MOST_ACTS)
+    return any(rules.explain(base, {**look, **act}).stories for act in acts)
+
+
+def _single_acts(look: Look) -> Iterator[dict[str, str]]:
+    """What one act could change: a piece carried to a bare place, or another value for a fact that is no piece."""
+    for keys, bare in kinds_of(look):
+        if bare is None:
+            values = sorted({look[k] for k in keys})
+            yield from ({k: v} for k in keys for v in values if v != look[k])
+        else:
+            places = [k for k in keys if look[k] == bare]
+            yield from ({k: bare, p: look[k]} for k in keys if look[k] != bare for p in places)
+
+
+def kinds_of(look: Look) -> Iterator[tuple[list[str], str | None]]:
+    """The facts of each kind, and the value of a bare place where most places of the kind are bare (pieces lie there),
+    else None."""
+    kinds: dict[str, list[str]] = {}
+    for key in sorted(look):
+        kinds.setdefault(key.partition(":")[0], []).append(key)
+    for keys in kinds.values():
+        value, count = Counter(look[k] for k in keys).most_common(1)[0]
+        yield keys, value if 2 * count > len(keys) and len(keys) > 2 else None
 
 
 def _missed(rules: Rules[Any, Any], position: Position, look: Look, cost: float) -> Iterator[Tale]:
@@ -233,14 +256,10 @@ def _two_turns(rules: Rules[Any, Any], state: Any, look: Look) -> Iterable[tuple
 def pieces_differ(before: Look, after: Look) -> int:
     """How many pieces are too many or missing: differences in how often each value occurs, of kinds of which most
     places are bare."""
-    kinds: dict[str, list[str]] = {}
-    for key in before:
-        kinds.setdefault(key.partition(":")[0], []).append(key)
     total = 0
-    for keys in kinds.values():
-        had, has = Counter(before[k] for k in keys), Counter(after[k] for k in keys)
-        bare, count = had.most_common(1)[0]
-        if 2 * count > len(keys):
+    for keys, bare in kinds_of(before):
+        if bare is not None:
+            had, has = Counter(before[k] for k in keys), Counter(after[k] for k in keys)
             total += sum(abs(had[value] - has[value]) for value in had.keys() | has.keys() if value != bare)
     return total
 
@@ -248,20 +267,14 @@ def pieces_differ(before: Look, after: Look) -> int:
 def separate_changes(before: Look, after: Look) -> list[list[str]]:
     """The changed facts in groups that belong together: where pieces only moved over mostly bare places (as many of
     each value lie there as before), those of one value are one group; every other fact is one by itself."""
-    by_kind: dict[str, list[str]] = {}
-    for key in sorted(after):
-        if after[key] != before[key]:
-            by_kind.setdefault(key.partition(":")[0], []).append(key)
     units: list[list[str]] = []
-    for kind, keys in by_kind.items():
-        if Counter(before[k] for k in keys) != Counter(after[k] for k in keys):
-            units += [[k] for k in keys]
-            continue
-        values = Counter(v for k, v in before.items() if k.startswith(f"{kind}:"))
-        bare, count = values.most_common(1)[0]
+    for every, bare in kinds_of(before):
+        keys = [k for k in every if after[k] != before[k]]
+        conserved = Counter(before[k] for k in keys) == Counter(after[k] for k in keys)
         moved: dict[str, list[str]] = {}
         for key in keys:
             piece = {before[key], after[key]} - {bare}
-            moved.setdefault(min(piece) if len(piece) == 1 and 2 * count > values.total() else key, []).append(key)
+            together = bare is not None and conserved and len(piece) == 1
+            moved.setdefault(min(piece) if together else key, []).append(key)
         units += moved.values()
     return units
