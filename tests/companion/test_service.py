@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -305,3 +310,43 @@ def test_the_whole_chain_plays_without_an_error_and_without_sleeping(tmp_path: P
     assert tally.faults == [] and tally.right == 5 and tally.asked <= 1
     assert service.match.turns == 5
     assert _service(tmp_path).match.agreed == service.match.agreed
+
+
+PLAYS = """
+import random, sys
+from pathlib import Path
+from companion.bulletin import Bulletin
+from companion.evidence import Author
+from companion.journal import Journal
+from companion.registry import GAMES
+from companion.service import Service
+service = Service(lambda n: GAMES[n].load_rules(), Journal(Path(sys.argv[1])), Bulletin(),
+                  deal=lambda n, c: GAMES[n].deal_start(c))
+table, chance, choose = Author("seat", "table"), random.Random(int(sys.argv[2])), GAMES["moguli"].load_choose()
+new = {"game": "moguli", "players": ["A", "B"], "options": {}, "start": "shuffle"}
+while True:
+    if service.match.phase != "playing":
+        service.submit("new_game", new, table)
+    text = service.match.rules.text(choose(service.match.agreed, chance))
+    assert service.submit("declare", {"text": text}, table).ok
+    print(service.match.id, service.match.turns, text, sep="|", flush=True)
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kill_9_in_the_middle_of_a_game_and_every_told_turn_is_there(tmp_path: Path, seed: int) -> None:
+    command = [sys.executable, "-c", PLAYS, str(tmp_path / FILE), str(seed)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as player:
+        assert player.stdout is not None
+        told = [player.stdout.readline()]
+        time.sleep(random.Random(seed).uniform(0.05, 0.5))
+        player.send_signal(signal.SIGKILL)
+        told += player.stdout.read().splitlines()
+    match_id, turns, text = [line.strip() for line in told if line.count("|") == 2][-1].split("|")
+    service = _service(tmp_path)
+    assert service.match.id == match_id or service.match.turns == 0, "a new game may just have begun"
+    if service.match.id == match_id:
+        assert service.match.turns >= int(turns) and service.match.entries[int(turns) - 1].text == text
+    if service.match.phase == "playing":
+        following = service.match.rules.text(next(iter(service.match.rules.legal(service.match.agreed))))
+        assert service.submit("declare", {"text": following}, TABLE).ok
