@@ -11,7 +11,7 @@ from companion.games.maulwurf.layout import Layout, xy
 from companion.games.maulwurf.state import BUSY, State, Turn
 from companion.games.maulwurf.turns import apply, legal
 
-LOOKED_AT = 12
+LOOKED_AT = 8
 """How many turns the sensible player plays out, those that bring a mole nearest to where it is wanted."""
 STRAY = 12
 _HELD = (0.0, 2.0, 6.0, 15.0, 0.0)
@@ -53,23 +53,25 @@ PLAYERS: Mapping[str, Callable[[State, random.Random], Turn]] = {"random": choos
 
 
 @cache
-def _distances(layout: Layout) -> tuple[tuple[int, ...], ...]:
-    """For each cave, in the layout's order, every cell's distance in king's steps."""
+def _nearness(layout: Layout) -> tuple[tuple[float, ...], ...]:
+    """For each cave, in the layout's order, how near every cell is: 1 at the cave, 1/2 one king's step away, ..."""
     places = [xy(cell) for cell in layout.cells]
-    return tuple(tuple(max(abs(x - u), abs(y - v)) for x, y in places) for u, v in map(xy, layout.caves))
+    caves = [xy(cave) for cave in layout.caves]
+    return tuple(tuple(1.0 / (1 + max(abs(x - u), abs(y - v))) for x, y in places) for u, v in caves)
 
 
 def _promising(state: State, corner: int) -> tuple[int, float]:
     """The open cave (by its place in the layout's order) around which a player has come furthest, and its worth."""
     board, mole = state.board, corner + 1
     moles = [c for c, code in enumerate(board) if code == mole]
+    nearness = _nearness(state.layout)
     best, best_worth = -1, -1.0
-    for k, (cave, around) in enumerate(state.layout.tables.rings):
+    for k, (cave, (a, b, c, d)) in enumerate(state.layout.tables.rings):
         if board[cave] <= BUSY:
-            far = _distances(state.layout)[k]
-            held = sum(board[c] == mole for c in around)
-            others = sum(0 < board[c] != mole for c in around)
-            worth = _HELD[held] * 0.6**others + sum(1.0 / (1.0 + far[c]) for c in moles)
+            around = (board[a], board[b], board[c], board[d])
+            held = around.count(mole)
+            others = 4 - held - around.count(0)
+            worth = _HELD[held] * 0.6**others + sum(map(nearness[k].__getitem__, moles))
             if worth > best_worth:
                 best, best_worth = k, worth
     return best, best_worth
@@ -81,7 +83,7 @@ def _wanted(state: State) -> list[float]:
     k, _ = _promising(state, state.to_move)
     if k < 0:
         return [0.0] * len(state.board)
-    wanted = [-0.3 * far for far in _distances(state.layout)[k]]
+    wanted = [0.3 - 0.3 / near for near in _nearness(state.layout)[k]]
     for c in state.layout.tables.rings[k][1]:
         wanted[c] += 4.0
     for _, around in state.layout.tables.rings:
