@@ -33,12 +33,16 @@ def choose(state: State, chance: random.Random) -> Turn:
     """A random legal turn that a camera can see; where a pawn can move, it does so three times in four."""
     if state.setup is not None:
         return chance.choice(legal_turns(state))
-    turns = [turn for turn, _ in _plain(state)]
+    turns = _candidates(state)
     moving = [turn for turn in turns if _moves(turn)]
-    if not moving or (len(moving) < len(turns) and chance.random() < 1 / 4):
-        return chance.choice([turn for turn in turns if not _moves(turn)])
-    moves = sorted({act for turn in moving for act in turn if act[0] == "M"})
-    move = chance.choice(moves)
+    resting = [turn for turn in turns if not _moves(turn)]
+    if not moving or chance.random() < 1 / 4:
+        turn = chance.choice(resting)
+        if isinstance(judge(state, turn), State):
+            return turn
+    if not moving:
+        return chance.choice([turn for turn in resting if isinstance(judge(state, turn), State)])
+    move = chance.choice(sorted({act for turn in moving for act in turn if act[0] == "M"}))
     turn = chance.choice([turn for turn in moving if move in turn])
     longer = list(_longer(state, turn))
     if longer and chance.random() < 1 / 2:
@@ -98,7 +102,16 @@ def _best(state: State, width: int, chance: random.Random) -> Turn:
 
 
 def _plain(state: State) -> Iterator[tuple[Turn, State]]:
-    """Legal turns of one pawn move, at once or after a rotation, and those without a move."""
+    """The legal ones of the candidates, with the state after each."""
+    for turn in _candidates(state):
+        after = judge(state, turn)
+        if isinstance(after, State):
+            yield turn, after
+
+
+def _candidates(state: State) -> list[Turn]:
+    """Turns that a camera can see: one pawn move, at once or after a rotation, all of them legal (compulsory actions:
+    with a rotation); and nothing or one rotation, which a duty may forbid."""
     base = pawn_moves(state)
     turns: list[Turn] = [()]
     turns += [(ROTATE[tile][q],) for tile in doors_in(ALL & ~state.locked) for q in (1, 2, 3)]
@@ -108,12 +121,8 @@ def _plain(state: State) -> Iterator[tuple[Turn, State]]:
         turns += [(ROTATE[tile][quarters], MOVE[door][end]) for end in doors_in(ends & ~at_once[door])]
     if state.options.compulsory_actions:
         first = ROTATE[next(doors_in(ALL & ~state.locked))][1]
-        turns += [(*turn, first) for turn in turns if len(turn) == 1 and turn[0][0] == "M"]
-    for turn in turns:
-        if _visible(state, turn):
-            after = judge(state, turn)
-            if isinstance(after, State):
-                yield turn, after
+        turns = [(*turn, first) if len(turn) == 1 and turn[0][0] == "M" else turn for turn in turns]
+    return [turn for turn in turns if _visible(state, turn)]
 
 
 def _longer(state: State, turn: Turn) -> Iterator[Turn]:
