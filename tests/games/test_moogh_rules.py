@@ -426,3 +426,66 @@ def test_inputs_out_of_turn_and_of_another_kind_are_refused() -> None:
     assert refused(state, "red action let_go") == "moogh.not_holding"
     over = RULES.apply(state, RULES.parse("table give_up yes"))
     assert isinstance(over, State) and refused(over, "red action end") == "moogh.over"
+
+
+@pytest.mark.parametrize(
+    ("cell", "facing"), [([6, 2], "north"), ([6, 3], "south"), ([1, 2], "north"), ([4, 5], "south")]
+)
+def test_attract_knows_the_side_also_straight_ahead_and_behind(cell: list[int], facing: str) -> None:
+    state = game(deck(characters=fit(red=[["AS", "M1"]])), places={"red": cell})
+    state = play(state, "red arrow 0\nred action AS\nred roll attract_scare 4\nred turn attract")
+    assert RULES.look(state)["beast:facing"] == facing
+
+
+def test_throw_reaches_from_every_space_within_two_and_from_none_farther() -> None:
+    data = deck(characters=fit(red=[["Throw", "M1"]]))
+    state = play(game(data, places={"red": [0, 0], "green": [7, 5]}), "red arrow 0")
+    for x in range(8):
+        for y in range(6):
+            placed = RULES.with_look(state, {"cube:red": f"{x},{y}"})
+            if isinstance(placed, Refusal):
+                continue  # under the beast, or where green stands
+            able = RULES.parse("red action Throw") in RULES.legal(placed)
+            assert able == (1 <= x <= 6), (x, y)
+
+
+@pytest.mark.parametrize(
+    ("wall", "origin", "stopped"),
+    [("north", "3,1", (3, 0)), ("east", "5,2", (6, 2)), ("south", "3,3", (3, 4)), ("west", "1,2", (0, 2))],
+)
+def test_the_wall_stops_the_beast_on_each_side(wall: str, origin: str, stopped: tuple[int, int]) -> None:
+    beast = {"cells": [[3, 2], [4, 2], [3, 3], [4, 3]], "facing": wall}
+    board = {"cols": 8, "rows": 6, "wall": wall, "beast": beast}
+    data = deck(board=board, front=row("T", "M3", "T", "T"))
+    placed = RULES.with_look(game(data, places={"red": [0, 0], "green": [7, 5]}), {"beast:origin": origin})
+    assert isinstance(placed, State)
+    assert play(placed, "red arrow 0\nred action end").origin == stopped
+
+
+def test_what_followed_is_told_step_by_step() -> None:
+    data = deck(front=row("T", "A1", "M1", "T"), characters=fit(red=[["Sedate", "M1"]], green=[["M1", "M2"]]))
+    state = play(game(data, places={"red": [3, 1], "green": [5, 2]}), "red arrow 0\nred action Sedate")
+    assert [told.id for told in play(state, "red roll sedate 3").told] == ["moogh.tell_fails"]
+    assert [told.id for told in play(state, "red roll sedate 4").told] == ["moogh.tell_succeeds"]
+    state = play(state, "red roll sedate 4\nred action end")
+    assert [told.id for told in state.told] == ["moogh.tell_no_attempt", "moogh.tell_space"]
+    state = play(state, "moogh roll attack_die 4")
+    assert dict(state.told[0].values) == {"first": "LB", "second": "CBL"}
+    assert [told.id for told in play(state, "red roll save:attack 1").told] == ["moogh.tell_injured"]
+    state = play(state, "red roll save:attack 2\ngreen arrow 0\ngreen action end")
+    told = [each.id for each in state.told]
+    assert told == ["moogh.tell_no_attempt", "moogh.tell_space", "moogh.tell_steps", "moogh.tell_lands"]
+    assert dict(state.told[3].values) == {"who": "@moogh.green", "cell": "5,1"}
+
+
+def test_a_turn_and_a_death_are_told() -> None:
+    data = deck(front=row("T", "T", "A2", "T"), characters=fit(red=[["Stab", "M1"]]))
+    state = play(game(data, places={"red": [3, 1]}), "red arrow 0\nred action Stab\nred roll hit 1")
+    assert [told.id for told in state.told] == ["moogh.tell_hits", "moogh.tell_rage", "moogh.tell_turns"]
+    quiet = play(game(deck()), "red arrow 0\nred action end")
+    assert [told.id for told in quiet.told][-1] == "moogh.tell_stays"
+    lines = (
+        "red arrow 0\nred action end\ngreen arrow 0\ngreen action end\nmoogh roll attack_die 4\nred roll save:attack 1"
+    )
+    state = play(game(data, places={"red": [3, 1]}), lines + "\nmoogh roll attack_die 4\nred roll save:attack 1")
+    assert state.told[0].id == "moogh.tell_dead"

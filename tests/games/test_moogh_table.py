@@ -302,6 +302,7 @@ def test_a_legal_list_is_quick() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_ten_thousand_games_keep_the_invariants() -> None:
     for seed in range(10_000):
         chance = random.Random(seed)

@@ -340,3 +340,19 @@ def test_a_wrong_setup_is_refused(players: int, options: dict[str, Any], start: 
     with pytest.raises(RulesError) as error:
         RULES.new(Setup(("x",) * players, options, start))
     assert error.value.refusal.rule == rule
+
+
+def test_r16_an_ally_may_serve_several_players_with_different_sentinels() -> None:
+    pieces = {"ari": 0, "eon": 1, "dune": 2, "ibex": 2, "ibex_2": 2}
+    model_of = {**{piece: piece for piece in pieces}, "ibex_2": "ibex"}
+    state = RULES.new(Setup(tuple("abc"), {"mode": "competition"}, {"model_of": model_of, "owners": pieces}))
+    state = play(state, "start p1=ari p2=eon", "order p1=300 p2=100 ~5", "sign p1 p3 ibex by p1 p3")
+    assert refused(state, "sign p2 p3 ibex by p2 p3") == "moogui.sentinel_promised"
+    state = play(
+        state, "sign p2 p3 ibex_2 by p2 p3", "throw p1 ari ari=1", "sentinel p1 by p3 ibex ari=1 ibex=6", "end p1"
+    )
+    state = play(
+        state, "throw p2 eon ari=1 eon=1 ibex=6", "sentinel p2 by p3 ibex_2 ari=1 eon=1 ibex=6 ibex_2=6", "end p2"
+    )
+    assert state.game is not None and state.game.winner == 1 and state.game.pool == ("ari", "ibex")  # 42 against 40
+    assert owned(play(state, "split ari=p2 ibex=p3"), 2) == {"dune", "ibex", "ibex_2"}  # the ally wins the own one back

@@ -281,6 +281,16 @@ def test_a_correction_cannot_lose_or_add_a_figure(facts: dict[str, str], rule: s
     assert isinstance(answer, Refusal) and answer.rule == rule
 
 
+def test_what_lies_from_before_is_corrected_without_touching_the_game() -> None:
+    order = play(match(), TWO[0])
+    lying = RULES.with_look(order, {"figure:ari": "3"})
+    assert isinstance(lying, State) and lying.leftover == (("ari", "3"),) and lying.game == order.game
+    gone = RULES.with_look(lying, {"figure:ari": "-"})
+    assert gone == order
+    between = RULES.with_look(match(), {"figure:ibex": "immune"})
+    assert isinstance(between, State) and RULES.look(between)["figure:ibex"] == "immune"
+
+
 # --- text and JSON ----------------------------------------------------------------------------------------------
 
 
@@ -435,6 +445,7 @@ def test_a_legal_list_is_quick() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_the_ledger_adds_up_in_ten_thousand_games() -> None:
     games, seed = 0, 0
     while games < 10_000:

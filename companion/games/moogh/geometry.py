@@ -87,10 +87,10 @@ def on_left(origin: Cell, facing: int, cell: Cell) -> bool:
 
 
 def towards(facing: int, vector: Cell) -> int:
-    """The facing that looks along `vector` best; an exact diagonal takes the smaller turn, then clockwise (R-19)."""
+    """The facing that looks along `vector` best; of an exact diagonal's two the smaller turn (R-19)."""
     best = max(range(4), key=lambda f: _along(f, vector))
     equal = [f for f in range(4) if _along(f, vector) == _along(best, vector)]
-    return min(equal, key=lambda f: (min((f - facing) % 4, (facing - f) % 4), (f - facing) % 4))
+    return min(equal, key=lambda f: min((f - facing) % 4, (facing - f) % 4))
 
 
 def quarters(facing: int, vector: Cell) -> int:
