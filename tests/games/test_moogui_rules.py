@@ -356,3 +356,20 @@ def test_r16_an_ally_may_serve_several_players_with_different_sentinels() -> Non
     )
     assert state.game is not None and state.game.winner == 1 and state.game.pool == ("ari", "ibex")  # 42 against 40
     assert owned(play(state, "split ari=p2 ibex=p3"), 2) == {"dune", "ibex", "ibex_2"}  # the ally wins the own one back
+
+
+def test_r16_an_offer_is_void_when_the_turn_of_its_player_is_over() -> None:
+    pieces = {"ari": 0, "eon": 1, "dune": 2, "ibex": 2}
+    start = {"model_of": {piece: piece for piece in pieces}, "owners": pieces}
+    state = RULES.new(Setup(tuple("abc"), {"mode": "competition"}, start))
+    state = play(
+        state, "start p1=ari p2=eon", "order p1=300 p2=100 ~5", "offer p1 p3 ibex by p1", "offer p2 p3 ibex by p2"
+    )
+    state = play(state, "throw p1 ari ari=1", "end p1")
+    assert state.game is not None and [offer.player for offer in state.game.offers] == [1]
+    assert refused(state, "offer p1 p3 ibex by p3") == "moogui.alliance_too_late"
+
+
+def test_a_refusal_names_the_player_as_people_count() -> None:
+    answer = RULES.apply(play(match(), *TWO), RULES.parse("throw p4 dune dune=1"))
+    assert isinstance(answer, Refusal) and dict(answer.values) == {"got": 4}
