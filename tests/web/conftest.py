@@ -26,6 +26,9 @@ def server(service: FakeService) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     with launched() as browser:
+        from playwright.sync_api import expect
+
+        expect.set_options(timeout=20_000)  # on a busy machine a page takes its time
         yield browser
 
 
@@ -41,7 +44,7 @@ def opened(chromium: Any) -> Iterator[Opener]:
         context = chromium.new_context(
             viewport={"width": width, "height": height}, **{"locale": "en-US", "reduced_motion": "reduce", **settings}
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
