@@ -40,8 +40,8 @@ class Stencil:
         self._basis = _quadratic(self.points_mm / self._reach_mm).astype(np.float32)
 
     def pixels(self, camera: Camera, poses: Array, height_mm: float | Array) -> tuple[Floats, Floats]:
-        """Pixel x and y (T, N) of the stencil at `height_mm` (one, or one a tile) on tiles at `poses` (T, 3: x mm, y mm,
-        angle in radians).
+        """Pixel x and y (T, N) of the stencil at `height_mm` (one, or one a tile) on tiles at `poses` (T, 3: mm, mm,
+        radians).
 
         Perspective and lens are followed to second order within a tile, which is exact to about 0.05 px.
         """

@@ -128,7 +128,8 @@ def _joined(rest: Floats, whole: Bools) -> tuple[Floats, Bools]:
     total = rest * kept[..., None]
     total, kept = total[:, 0::2] + total[:, 1::2], kept[:, 0::2] + kept[:, 1::2]
     total, kept = total[:, :, 0::2] + total[:, :, 1::2], kept[:, :, 0::2] + kept[:, :, 1::2]
-    return total / np.maximum(kept, np.float32(1.0))[..., None], np.asarray(kept >= 2.0)
+    mean = total / np.maximum(kept, np.float32(1.0))[..., None]
+    return np.asarray(mean, dtype=np.float32), np.asarray(kept >= 2.0)
 
 
 def _terms(poses: Array, centre: Array) -> Array:

@@ -68,9 +68,10 @@ def behind_doors(lean: Array, sizes_mm: Mapping[str, float], stencil: Stencil) -
     return _capsules(ends, sizes_mm["door_diameter"] / 2 + 1.0, stencil)
 
 
-def behind_pawns(lean: Array, sizes_mm: Mapping[str, float], stencil: Stencil, margin_mm: float = 1.2) -> Bools:
+def behind_pawns(lean: Array, sizes_mm: Mapping[str, float], stencil: Stencil, margin_mm: float = 2.0) -> Bools:
     """Samples of each tile (T, N) that a pawn on its door hides from the camera, with a margin."""
-    ends = lean * (sizes_mm["pawn_centre_height"] - sizes_mm["tile_height"])
+    # A round stone shows its rim from somewhat above its middle.
+    ends = lean * (sizes_mm["pawn_centre_height"] + sizes_mm["pawn_radius"] / 3 - sizes_mm["tile_height"])
     return _capsules(ends, sizes_mm["pawn_radius"] + margin_mm, stencil)
 
 

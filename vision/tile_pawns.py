@@ -29,6 +29,9 @@ SPREAD = np.array([0.035, 0.045, 0.22])
 CLIPPED = 249.0
 """A channel above this level is burnt out: what is there may be any amount brighter."""
 
+GROUP_SCALE = np.array([0.12, 0.15, 0.45])
+"""Colours closer than this belong to one player's pawns."""
+
 PAWN_SPREAD = np.array([0.08, 0.12, 0.3])
 """How pawns of one colour may differ from one another: glass picks up its surroundings. Where several are seen, their
 own spread counts, but not less than half of this."""
@@ -47,7 +50,7 @@ class PawnColours:
     """Opponent log colours (log red/green, log blue/green, log green): of a free door at the height of a pawn's middle,
     `door` (3,) with its spread, and of its top, `top` with its spread; and each player's pawn relative to `door` (None
     while unknown). Relations survive a change of light. `burnt_out`: doors are as bright as the picture can show, so
-    that nothing can be told from them."""
+    that nothing can be told from them; `highlights`: the share of what doors show that is burnt out."""
 
     door: Array
     spread: Array
@@ -55,17 +58,18 @@ class PawnColours:
     top_spread: Array
     pawns: tuple[Pawn | None, Pawn | None]
     burnt_out: bool
+    highlights: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PawnLook:
     """What each place shows: the colour above the door (T, 3), spots of the door's top (T, 12, 3), whether all of it is
-    inside the picture (T), and whether the picture is burnt out there (T)."""
+    inside the picture (T), and the share of the spots above the door that are burnt out (T)."""
 
     colour: Array
     tops: Floats
     seen: Bools
-    clipped: Bools
+    clipped: Array
 
 
 def look_at_pawns(
@@ -79,12 +83,12 @@ def look_at_pawns(
     spots = both.reshape(2 * count, len(SPOTS), 4, 3).astype(np.float32)
     spots = (spots[:, :, 0] + spots[:, :, 1] + spots[:, :, 2] + spots[:, :, 3]) / np.float32(4.0)
     stone_spots, top_spots = spots[:count], spots[count:]
-    clipped = (middle(stone_spots, 1) > CLIPPED).sum(axis=-1) >= 2
+    clipped = ((stone_spots > CLIPPED).sum(axis=-1) >= 2).mean(axis=1)
     return PawnLook(
         middle(opponent(log_of(stone_spots) - light), 1).astype(np.float64),
         opponent(log_of(top_spots) - light),
         np.asarray(inside.reshape(2, count, -1).all(axis=(0, 2))),
-        np.asarray(clipped),
+        np.asarray(clipped, dtype=np.float64),
     )
 
 
@@ -141,11 +145,10 @@ def learn_colours(
         named = (opponent_of_lab(palette["pawn1"]) + white - door, opponent_of_lab(palette["pawn2"]) + white - door)
         pawns = _owners(_groups(found), named)
     else:
-        near_side, far_side = found[rows[strangers] == rows.min()], found[rows[strangers] == rows.max()]
-        at_start = min(len(near_side), len(far_side)) >= 4 and len(found) <= len(near_side) + len(far_side) + 1
-        pawns = (pawn_of(near_side), pawn_of(far_side)) if at_start else (None, None)
-    burnt_out = float(look.clipped[usable].mean()) > 0.4
-    return PawnColours(door, spread, top, top_spread, pawns, burnt_out)
+        pawns = _at_start(found, rows[strangers] == rows.min(), rows[strangers] == rows.max())
+    burnt_out = float((look.clipped[usable] > 0.5).mean()) > 0.4
+    highlights = float(look.clipped[near].mean()) if near.any() else 1.0
+    return PawnColours(door, spread, top, top_spread, pawns, burnt_out, highlights)
 
 
 def pawn_of(members: Array) -> Pawn:
@@ -154,13 +157,26 @@ def pawn_of(members: Array) -> Pawn:
     return Pawn(np.median(members, axis=0), np.clip(spread, PAWN_SPREAD / 2, 1.5 * PAWN_SPREAD))
 
 
+def _at_start(found: Array, near_side: Bools, far_side: Bools) -> tuple[Pawn | None, Pawn | None]:
+    """The players' pawns where each stands in force on its own starting row and hardly anywhere else."""
+    sides = []
+    for mine in (near_side, far_side):
+        groups = _groups(found[mine])
+        if not groups or groups[0][0] < 4:
+            return None, None
+        sides.append(groups[0][1])
+    elsewhere = found[~near_side & ~far_side]
+    strays = sum(int((np.linalg.norm((elsewhere - s.colour) / GROUP_SCALE, axis=1) < 1.5).sum()) for s in sides)
+    apart = float(np.linalg.norm((sides[0].colour - sides[1].colour) / GROUP_SCALE))
+    return (sides[0], sides[1]) if strays <= 1 and apart > 2.5 else (None, None)
+
+
 def _groups(found: Array) -> list[tuple[int, Pawn]]:
     """The tight groups among these colours (N, 3), at most four, with their sizes, largest first."""
-    scale = np.array([0.12, 0.15, 0.45])
     groups: list[tuple[int, Pawn]] = []
     left = found
     while len(left) and len(groups) < 4:
-        distance = np.linalg.norm((left[:, None] - left[None]) / scale, axis=-1)
+        distance = np.linalg.norm((left[:, None] - left[None]) / GROUP_SCALE, axis=-1)
         seed = int((distance < 1.5).sum(axis=1).argmax())
         close = distance[seed] < 1.5
         groups.append((int(close.sum()), pawn_of(left[close])))
@@ -190,7 +206,7 @@ def _owners(groups: list[tuple[int, Pawn]], named: tuple[Array, Array]) -> tuple
         return Pawn(named[0], 1.5 * PAWN_SPREAD), Pawn(named[1], 1.5 * PAWN_SPREAD)
     largest = groups[0][1]
     costs = [float(np.linalg.norm((largest.colour - e) * weights)) for e in named]
-    if abs(costs[0] - costs[1]) < 0.25:
+    if abs(costs[0] - costs[1]) < 0.25 or min(costs) > 0.75 * apart:
         return None, None
     mine = int(costs[1] < costs[0])
     other = Pawn(largest.colour + named[1 - mine] - named[mine], 1.5 * PAWN_SPREAD)
@@ -204,10 +220,10 @@ def _at_most_white(colour: Array) -> Array:
     return np.array([red - green, blue - green, green])
 
 
-def _distance(colours: Array, centre: Array, spread: Array) -> Array:
+def _distance(colours: Array, centre: Array, spread: Array, brightness: float = 2.5) -> Array:
     deviation = np.abs((colours - centre) / spread)
-    # Shade and highlights change brightness freely; it alone never decides.
-    deviation[..., 2] = np.minimum(deviation[..., 2], 2.5)
+    # Shade and highlights change brightness freely; it counts only up to a limit.
+    deviation[..., 2] = np.minimum(deviation[..., 2], brightness)
     return np.asarray(np.sqrt(np.sum(deviation**2, axis=-1)))
 
 
@@ -223,10 +239,12 @@ def pawn_log_likelihoods(look: PawnLook, colours: PawnColours) -> Array:
             # Not known whose colour is whose: anything that is clearly no door may be either's.
             mine.append(np.exp(-0.5 * np.clip(5.0 - far, 0.0, 5.0) ** 2))
         else:
-            far_off = _distance(look.colour, _at_most_white(colours.door + pawn.colour), pawn.spread)
+            far_off = _distance(look.colour, _at_most_white(colours.door + pawn.colour), pawn.spread, 5.0)
             mine.append(np.exp(-0.5 * np.clip(far_off - 1.0, 0.0, 30.0) ** 2))
     # Burnt out, a door with a highlight and a white pawn look alike: the less, the darker doors are otherwise.
-    highlight = np.where(look.clipped, np.exp(np.minimum(16.0 * colours.door[2], -1.0)), 0.0)
+    common = min(1.0, 0.02 + 10.0 * colours.highlights)
+    darkest = colours.door[2] + min(0.0, colours.door[0], colours.door[1])
+    highlight = np.where(look.clipped > 0.5, common * np.exp(min(16.0 * darkest, -1.0)), 0.0)
     empty = np.maximum(empty, highlight)
     colour = np.log(np.stack([empty, *mine], axis=1) + np.exp(-8.0))
     share = _door_share(look, colours.top, colours.top_spread)
