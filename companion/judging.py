@@ -24,6 +24,9 @@ ASK_S = 1.0
 HIDDEN_S = 5.0
 """With parts of the table hidden, something illegal is called so only after this time: the hand may hide the reason."""
 
+ASKED_PLACES = 3
+"""At the start, more unreadable places than this are not asked one by one: somebody has to clear the view."""
+
 _NEED_S = {"grow": 0.0, "withdraw": CONFIRM_S, "next": CONFIRM_S, "missed": ASK_S, "takeback": ASK_S}
 
 
@@ -260,7 +263,7 @@ def _lagging(draft: Draft, sight: Sight) -> bool:
 def _show_doubts(draft: Draft, reading: Reading) -> None:
     doubts = [key for key in sorted(draft.match.rules.look(draft.match.now)) if not _readable(reading, key)]
     words = Message("table.all_read") if not doubts else Message("table.doubts", (("count", len(doubts)),))
-    details = [_unread(reading, key) for key in doubts]
+    details = _unread_places(reading, doubts)
     draft.judged("checked", words, details, sorted({place_of(k) for k in doubts}))
 
 
@@ -269,10 +272,18 @@ def _readable(reading: Reading, key: str) -> bool:
     return fact is not None and fact.sure(SURE_LEAD)
 
 
-def _unread(reading: Reading, key: str) -> Message:
-    fact = reading.facts.get(key)
-    reason = fact.reason if fact is not None else ""
-    return Message("table.cannot_read", (("place", place_of(key)), ("reason", f"@vision.reason.{reason or 'unclear'}")))
+def _unread_places(reading: Reading, keys: list[str]) -> list[Message]:
+    """What cannot be read, one sentence a reason, each with its places."""
+    places: dict[str, list[str]] = {}
+    for key in keys:
+        fact = reading.facts.get(key)
+        reason = (fact.reason if fact is not None else "") or "unclear"
+        if place_of(key) not in places.setdefault(reason, []):
+            places[reason].append(place_of(key))
+    return [
+        Message("table.cannot_read", (("place", ", ".join(sorted(found))), ("reason", f"@vision.reason.{reason}")))
+        for reason, found in sorted(places.items())
+    ]
 
 
 def _start_check(draft: Draft, reading: Reading) -> None:
@@ -287,11 +298,16 @@ def _start_check(draft: Draft, reading: Reading) -> None:
     told = match.check.told
     best = {k: told.get(k, f.best) for k, f in reading.facts.items()}
     hidden = [k for k in sorted(best) if reading.facts[k].hidden and k not in told]
+    waited = False
     if hidden:
-        _start_read(draft, None, [_unread(reading, key) for key in hidden], hidden)
-        return
+        few = len({place_of(k) for k in hidden}) <= ASKED_PLACES
+        waited = _confirmed(draft, "hidden", reading.time_s, HIDDEN_S)
+        if not few or not (waited or match.check.ready):
+            _start_read(draft, None, _unread_places(reading, hidden), hidden)
+            return
     sight = sight_of(reading, best)
-    sight = Sight({k: v for k, v in sight.costs.items() if k not in told})
+    unknown = {k: dict.fromkeys(reading.facts[k].values, 0.0) for k in hidden}
+    sight = Sight({k: v for k, v in sight.costs.items() if k not in told} | unknown)
     looks = likely_looks(sight, best, LOOKS, BEYOND, change=0.0)
     starts = [(cost, look, match.rules.start_from_look(look, match.setup.options)) for cost, look in looks]
     legal = [(cost, look, start) for cost, look, start in starts if not isinstance(start, tuple)]
@@ -306,8 +322,9 @@ def _start_check(draft: Draft, reading: Reading) -> None:
         _start_read(draft, start, [], [])
         return
     key = next(k for k in look if look[k] != rival[k])
-    _start_read(draft, None, [_unread(reading, key)], [key])
-    if _confirmed(draft, f"unread {key}", reading.time_s, ASK_S):
+    asked = waited if hidden else _confirmed(draft, f"unread {key}", reading.time_s, ASK_S)
+    _start_read(draft, None, _unread_places(reading, [key]), [key])
+    if asked:
         values = [value for value, _ in reading.facts[key].ranked[:6]]
         choices = [choice(v, fact_words(match.game, key, v), "fact", facts={key: v}) for v in values]
         draft.ask(Message("table.what_lies_here", (("place", place_of(key)),)), choices, [place_of(key)], {})

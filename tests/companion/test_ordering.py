@@ -346,3 +346,27 @@ def test_a_match_of_no_game_answers_in_words() -> None:
     for command in COMMANDS:
         done = step(match, Chose(command, Author("seat", "x", 0), {}))
         assert not done.reply.ok and done.reply.words is not None and done.match == match
+
+
+def test_a_place_that_stays_hidden_at_the_start_is_asked_only_for_what_the_rules_leave_open() -> None:
+    table = TestTable(seed=1)
+    table.say("new_game", game="moguli", players=["Ada", "Bea"], start="table", id="n")
+    hidden = [k for k in table.look() if k.endswith(":c1")]
+    table.see(hidden=hidden)
+    assert not table.match.check.ready and table.match.check.places == ("c1",)
+    asked = []
+    for _ in range(20):
+        table.see(hidden=hidden)
+        question = table.match.question
+        if question is not None:
+            key = next(iter(question.choices[0].facts))
+            asked.append(key)
+            chosen = next(c for c in question.choices if c.facts[key] == table.look()[key])
+            assert table.say("answer", question=question.id, value=chosen.value).ok
+        if table.match.check.ready:
+            break
+    assert sorted(asked) == ["path:c1", "triangle:c1"]
+    events = len(table.events)
+    table.see(hidden=hidden, times=6)
+    assert table.match.check.ready and len(table.events) - events <= 1, "it stays ready"
+    assert table.say("accept_start").ok and table.match.agreed == table.state

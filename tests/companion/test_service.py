@@ -312,6 +312,17 @@ def test_the_whole_chain_plays_without_an_error_and_without_sleeping(tmp_path: P
     assert _service(tmp_path).match.agreed == service.match.agreed
 
 
+def test_the_same_seed_plays_the_same_game(tmp_path: Path) -> None:
+    records = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        service = _service(tmp_path / folder)
+        Demo(game("moguli"), service, service.bulletin, 7, None).run(3)
+        rows = Journal(tmp_path / folder / FILE).rows()
+        records.append([(r.event.kind, {k: v for k, v in r.event.data.items() if k != "id"}) for r in rows])
+    assert records[0] == records[1]
+
+
 PLAYS = """
 import random, sys
 from pathlib import Path
