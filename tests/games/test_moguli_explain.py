@@ -102,7 +102,12 @@ def test_anything_but_an_exchange_is_refused_in_the_setup() -> None:
         (OPEN, {"a4": "-", "b4": "1"}, "no_underground", ("a4", "b4")),
         (at("a4", "e7", tiles={"b4": "s0"}), {"a4": "-", "c4": "1"}, "no_pass_under", ("a4", "c4")),
         (OPEN, {"a4": "-", "a6": "1"}, "no_path", ("a4", "a6")),
-        (at("a4,b4", "b5", tiles={"b4": "s1", "b5": "S0", "b6": "S0"}), {"a4": "-", "b6": "1"}, "door_occupied", None),
+        (
+            at("a4,b4", "b5", tiles={"b4": "s1", "b5": "S0", "b6": "S0"}),
+            {"a4": "-", "b6": "1"},
+            "door_occupied",
+            ("a4", "b6", "b4"),
+        ),
         (at("a1,b1,c1,a2", "c2", tiles={"e2": "B2", "e1": "B0"}), {"a2": "-", "e1": "1"}, "two_free_doors", None),
         (at("a1,b1,c1,d1", "c4"), {"a1": "-", "e1": "1"}, "two_free_doors", ("a1", "e1")),
         (at("a1,b1,a4", "c1,c4,d1"), {"a4": "-", "d4": "1"}, "obliged_other", ("a4",)),

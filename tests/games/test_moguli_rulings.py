@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from companion.games.contract import RulesError
+from companion.games.contract import Refusal, RulesError
 from companion.games.moguli import RULES
 from companion.games.moguli.board import BIT, INDEX
 from companion.games.moguli.routes import witness
+from companion.words import say
 from tests.games.moguli_boards import at, listed, locks, pawns, play, refused
 
 # Row 4: a pawn of each side; the first player's can pass under c4 to d4 and e4.
@@ -310,3 +311,10 @@ def test_new_starting_row_declined_is_over_for_the_first_player() -> None:
     second = play(state, "X-")
     assert second.tiles == state.tiles
     assert RULES.to_act(play(second, "X3")).kind == "turn"
+
+
+def test_a_refusal_fills_its_sentence() -> None:
+    answer = RULES.apply(OPEN, RULES.parse("M a4-d4, M d4-a4"))
+    assert isinstance(answer, Refusal)
+    assert answer.places == ("d4", "a4")
+    assert say(answer.message) == "Only one pawn may be moved in a turn (2 were: a4, d4)."

@@ -85,7 +85,9 @@ def _acts(state: State, turn: Turn) -> State | Refusal:
         if kind == "M":
             if moved:
                 places = (name, NAMES[arg])
-                return Refusal("moguli.two_moves", places, (("count", 2), ("starts", name)))
+                first_start = next(NAMES[ACTS[other].place] for other in turn if ACTS[other].kind == "M")
+                starts = f"{first_start}, {name}"
+                return Refusal("moguli.two_moves", places, (("count", 2), ("starts", starts)))
             refusal, earned = judge_move(state, tuple(tiles), place, arg)
             if refusal is not None:
                 return refusal
