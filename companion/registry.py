@@ -121,16 +121,6 @@ GAMES: Mapping[str, GameEntry] = {
             rules="companion.games.moogh.rules:RULES",
             choose="companion.games.moogh.players:choose",
         ),
-        GameEntry(
-            name="moogui",
-            rules="companion.games.moogui:RULES",
-            choose="companion.games.moogui.players:choose",
-        ),
-        GameEntry(
-            name="moogh",
-            rules="companion.games.moogh:RULES",
-            choose="companion.games.moogh.players:choose",
-        ),
         GameEntry(name="maulwurf", rules="companion.games.maulwurf:RULES", choose="companion.games.maulwurf:choose"),
         GameEntry(name="muggins", rules="companion.games.muggins:RULES", choose="companion.games.muggins:choose"),
     )
