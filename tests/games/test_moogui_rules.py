@@ -373,3 +373,16 @@ def test_r16_an_offer_is_void_when_the_turn_of_its_player_is_over() -> None:
 def test_a_refusal_names_the_player_as_people_count() -> None:
     answer = RULES.apply(play(match(), *TWO), RULES.parse("throw p4 dune dune=1"))
     assert isinstance(answer, Refusal) and dict(answer.values) == {"got": 4}
+
+
+def test_a_shield_or_a_tie_of_somebody_unknown_and_readings_with_a_shield_taken_back_are_named() -> None:
+    state = play(match(), *TWO, "throw p1 ari ari=6", "throw p2 bruma ari=6 bruma=1", "end p2")
+    extra = RULES.apply(state, RULES.parse("shield p1 back ari=6"))
+    assert isinstance(extra, Refusal) and (extra.rule, extra.places) == ("moogui.readings_extra", ("ari",))
+    assert dict(extra.values) == {"figure": "Ari"}
+    stranger = RULES.apply(state, RULES.parse("shield p4 back"))
+    assert isinstance(stranger, Refusal) and dict(stranger.values) == {"got": 4}
+    tied = play(match(), *TWO, "throw p1 ari ari=3", "throw p2 bruma ari=3 bruma=3", "end p2")
+    assert refused(tied, "tie p2 bruma=1") == "moogui.not_your_turn"
+    stranger = RULES.apply(tied, RULES.parse("tie p4 dune=1"))
+    assert isinstance(stranger, Refusal) and dict(stranger.values) == {"got": 4}
