@@ -1,6 +1,8 @@
 """The commands a person or a device may give, by name: the only vocabulary between dashboard, buttons and match.
 
-Each carries its author; a command that cannot be carried out now is answered with a Message, never an exception.
+Each carries its author; a command that cannot be carried out now is answered with a Message, never an exception. What
+only the service can know is added by it, whatever the giver sent: `id`, `manual`, `corners` and `done_expected` of a
+new game, `at_s` of `done`.
 """
 
 from __future__ import annotations

@@ -73,6 +73,14 @@ class Stopped(Exception):
     """Somebody ended the demo."""
 
 
+class Disturbed(Exception):
+    """Somebody at the page has begun a game of their own."""
+
+
+class Unready(Exception):
+    """The program did not accept the table for a new game."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableClock:
     """A simulated table's time as a clock for its devices."""
@@ -110,19 +118,23 @@ class Demo:
         self._states: list[Any] = []
         self._mine = ""
         self.stopped = False
+        self.on_tick: Callable[[], None] = lambda: None
 
     def run(self, turns: int | None = None) -> Tally:
         """Plays until `turns` turns are made in all (None: until stopped)."""
         try:
             while turns is None or self._made < turns:
-                self._begin()
-                while self.service.match.phase == "playing" and (turns is None or self._made < turns):
-                    if not self._undisturbed():
-                        break
-                    self._mischief()
-                    self._turn()
-                if turns is None:
-                    self._rest(5.0)
+                try:
+                    self._begin()
+                    while self.service.match.phase == "playing" and (turns is None or self._made < turns):
+                        self._mischief()
+                        self._turn()
+                    if turns is None:
+                        self._rest(5.0)
+                except Disturbed:
+                    self._wait_for_the_guest()
+                except Unready as error:
+                    self.tally.fault(str(error))
         except Stopped:
             pass
         return self.tally
@@ -133,8 +145,11 @@ class Demo:
 
     def _tick(self) -> None:
         """Lets one frame's time pass and gives the picture to the eyes."""
+        self.on_tick()
         if self.stopped:
             raise Stopped
+        if self._mine and self.service.match.id != self._mine:
+            raise Disturbed
         began_s = time.perf_counter()
         assert self._table is not None and self._camera is not None and self._eyes is not None
         assert self._buttons is not None and self._lights is not None
@@ -157,6 +172,8 @@ class Demo:
     def _until(self, done: Callable[[], bool], patience_s: float) -> bool:
         """Lets time pass until `done`; False when it did not come to it within the patience. Answers questions."""
         for _ in range(round(patience_s / FRAME_S)):
+            while self.service.match.paused:
+                self._tick()
             if done():
                 return True
             question = self.service.match.question
@@ -170,7 +187,8 @@ class Demo:
         return self._table is not None and self._table.busy
 
     def _begin(self) -> None:
-        """Lays the table for a new game and lets the program check the start."""
+        """Lays the table for a new game and lets the program check the start; raises Unready when it will not do."""
+        self._mine = ""
         options = {o.name: o.default for o in self.rules.options()}
         count = self.rules.min_players
         start = self.game.deal_start(self._chance)
@@ -195,23 +213,21 @@ class Demo:
         self._mine = self.service.match.id
         if not self._until(lambda: self.service.match.check.ready, PATIENCE_S):
             differences = [m.id for m in self.service.match.check.differences]
-            self.tally.fault(f"the start was not recognised: {differences}")
-            raise Stopped
+            raise Unready(f"the start was not recognised: {differences}")
         self._table.press("done1")
         self._until(lambda: self.service.match.phase == "playing", PATIENCE_S)
         if self.service.match.phase != "playing" or self.service.match.agreed != self._state:
-            self.tally.fault("the game began from another position than the table's")
-            raise Stopped
+            raise Unready("the game began from another position than the table's")
 
     @property
     def _pictures(self) -> Bulletin | None:
         return None if self._speed is None else self.bulletin
 
-    def _undisturbed(self) -> bool:
-        """Waits while somebody plays with the program by hand; False when the table's own game was ended so."""
-        while self.service.match.manual or self.service.match.paused:
+    def _wait_for_the_guest(self) -> None:
+        """Lets time pass while somebody plays a game of their own with the program."""
+        theirs, self._mine = self.service.match.id, ""
+        while self.service.match.id == theirs and self.service.match.phase in ("start_check", "playing"):
             self._tick()
-        return self.service.match.id == self._mine
 
     def _mischief(self) -> None:
         """Now and then an illegal act, a turn put back by hand, or the last turn taken back by button."""

@@ -11,8 +11,8 @@ from vision.reading import Reading
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who says it: `kind` is "seat" (a browser that holds a seat), "button", "camera" or "program"; `name` which one;
-    `player` the index it speaks for, or None (anyone at the table)."""
+    """Who says it: `kind` is "seat" (a browser that holds a seat), "button", "camera", "program" or "spectator"; `name`
+    which one; `player` the index it speaks for, or None (anyone at the table)."""
 
     kind: str
     name: str

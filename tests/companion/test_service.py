@@ -361,3 +361,21 @@ def test_kill_9_in_the_middle_of_a_game_and_every_told_turn_is_there(tmp_path: P
     if service.match.phase == "playing":
         following = service.match.rules.text(next(iter(service.match.rules.legal(service.match.agreed))))
         assert service.submit("declare", {"text": following}, TABLE).ok
+
+
+def test_a_guest_who_begins_a_game_of_their_own_is_left_in_peace(tmp_path: Path) -> None:
+    service = _service(tmp_path)
+    demo = Demo(game("moguli"), service, service.bulletin, 4, None)
+    ticks = 0
+
+    def guest() -> None:
+        nonlocal ticks
+        ticks += 1
+        if ticks == 60:
+            assert service.submit("new_game", NEW, TABLE).ok
+        if ticks == 90:
+            demo.stopped = True
+
+    demo.on_tick = guest
+    demo.run()
+    assert service.match.manual and service.match.turns == 0
