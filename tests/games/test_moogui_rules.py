@@ -386,3 +386,28 @@ def test_a_shield_or_a_tie_of_somebody_unknown_and_readings_with_a_shield_taken_
     assert refused(tied, "tie p2 bruma=1") == "moogui.not_your_turn"
     stranger = RULES.apply(tied, RULES.parse("tie p4 dune=1"))
     assert isinstance(stranger, Refusal) and dict(stranger.values) == {"got": 4}
+
+
+def test_r16_an_alliance_voids_the_other_offers_to_its_player_and_of_its_sentinel_only() -> None:
+    pieces = {"ari": 0, "eon": 1, "faro": 2, "ibex": 2, "ibex_2": 2, "jaca": 3}
+    model_of = {**{piece: piece for piece in pieces}, "ibex_2": "ibex"}
+    state = RULES.new(Setup(tuple("abcd"), {"mode": "competition"}, {"model_of": model_of, "owners": pieces}))
+    state = play(state, "start p1=ari p2=eon p3=faro", "offer p1 p3 ibex by p1", "offer p1 p3 ibex_2 by p1")
+    state = play(state, "offer p2 p3 ibex by p2", "offer p2 p3 ibex_2 by p2", "offer p3 p4 jaca by p3")
+    state = play(state, "sign p1 p3 ibex by p1 p3")
+    assert state.game is not None
+    assert [(o.player, o.sentinel) for o in state.game.offers] == [(1, "ibex_2"), (2, "jaca")]
+
+
+def test_an_unknown_player_is_named_when_a_game_is_declared() -> None:
+    answer = RULES.apply(match(), RULES.parse("start p1=ari p9=bruma"))
+    assert isinstance(answer, Refusal) and dict(answer.values) == {"got": 9}
+
+
+def test_a_correction_in_a_tie_break_changes_the_tie_break_only() -> None:
+    tied = play(match(), *TWO, "throw p1 ari ari=3", "throw p2 bruma ari=3 bruma=3", "end p2", "tie p1 ari=2")
+    corrected = RULES.with_look(tied, {"figure:ari": "5"})
+    assert isinstance(corrected, State) and corrected.game is not None and corrected.game.tie is not None
+    assert corrected.game.tie.readings == (("ari", "5"),)
+    assert tied.game is not None and corrected.game.readings == tied.game.readings
+    assert play(corrected, "tie p2 ari=5 bruma=4").last == (0, ("bruma",))  # 55 against 45
