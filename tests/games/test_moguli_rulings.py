@@ -318,3 +318,9 @@ def test_a_refusal_fills_its_sentence() -> None:
     assert isinstance(answer, Refusal)
     assert answer.places == ("d4", "a4")
     assert say(answer.message) == "Only one pawn may be moved in a turn (2 were: a4, d4)."
+
+
+def test_a_refusal_for_want_of_a_path_says_how_far_paths_lead() -> None:
+    answer = RULES.apply(at("b4", "d4", tiles={"e4": "S0"}), RULES.parse("M b4-b6"))
+    assert isinstance(answer, Refusal)
+    assert dict(answer.values)["reached"] == "a4, b4, c4, d4"
