@@ -44,12 +44,14 @@ class Pose:
 
 
 class Registration:
-    """Finds the board of one profile; remembers its last pose so that the next frame costs little."""
+    """Finds the board of one profile; remembers its last pose so that the next frame costs little. `trouble` is the
+    message id that says why the last search found nothing."""
 
     def __init__(self, profile: TableProfile) -> None:
         """Raises VisionError when the profile gives neither markers nor tapped corners, or an unknown dictionary."""
         self._profile = profile
         self._pose: Pose | None = None
+        self.trouble = "vision.no_board"
         markers = profile.board.markers
         if profile.corners_px:
             if len(profile.corners_px) != 4:
@@ -165,6 +167,7 @@ class Registration:
         """A pose from a search of the whole picture: small and quick first, then larger and more thorough."""
         wanted = set(self._bits)
         found: dict[int, Corners] = {}
+        strangers = False
         passes = [(640, 0), (1280, 0), (1280, 1), (1280, 2)]
         if max(full.shape[:2]) > 1600:
             passes += [(2600, 0), (2600, 2)]
@@ -176,6 +179,7 @@ class Registration:
             scale = full.shape[1] / small.shape[1]
             if ids is not None:
                 for i, c in zip(np.asarray(ids).ravel(), corners, strict=True):
+                    strangers |= int(i) not in wanted
                     if int(i) in wanted and int(i) not in found:
                         found[int(i)] = ((np.asarray(c).reshape(-1, 2) + 0.5) * scale - 0.5).astype(np.float32)
             if len(found) < min(3, len(wanted)) or not found:
@@ -185,6 +189,8 @@ class Registration:
                 continue
             missed = {} if len(pose.markers_px) == len(wanted) else self._predicted(full, pose)
             return (self._solved({**pose.markers_px, **missed}, full) if missed else None) or pose
+        few = "vision.few_markers" if found else "vision.no_board"
+        self.trouble = "vision.wrong_markers" if strangers and not found else few
         return None
 
     def _predicted(self, full: Image, pose: Pose) -> dict[int, Corners]:

@@ -18,12 +18,14 @@ LEAST_SHARE = 0.3
 @dataclass(frozen=True, slots=True, eq=False)
 class Arms:
     """Templates of strips on well-placed tiles, in the ink's channel: `line` (8, 13) what a line adds, `weight` its
-    matched filter, `background` (4, 8, 13), and the spread of the score."""
+    matched filter, `background` (4, 8, 13), and the spread of the score of bare arms (`sigma`) and of
+    lines (`line_sigma`)."""
 
     line: Floats
     weight: Floats
     background: Floats
     sigma: float
+    line_sigma: float
 
 
 def cut_strips(inked: Floats, seen: Bools) -> tuple[Floats, Floats]:
@@ -46,10 +48,13 @@ def learn_arms(strips: Floats, shown: Floats, arms: Bools) -> Arms:
     variance = np.sum(rest * rest * kept, axis=0) / np.maximum(kept.sum(axis=0), 1.0) + 1e-6
     weight = line / (variance + float(np.median(variance)))
     weight = (weight - weight.mean()).astype(np.float32)
-    scores, share = score_arms(strips, shown, Arms(line, weight, background, 1.0))
+    scores, share = score_arms(strips, shown, Arms(line, weight, background, 1.0, 1.0))
     good = share > 0.8
-    off = np.concatenate([scores[lines & good] - 1.0, scores[empties & good]])
-    return Arms(line, weight, background, max(float(spread_of(off, 0)), 0.05) if len(off) else 1.0)
+    of_lines, of_empties = scores[lines & good] - 1.0, scores[empties & good]
+    off = np.concatenate([of_lines, of_empties])
+    sigma = max(float(spread_of(off, 0)), 0.05) if len(off) else 1.0
+    line_sigma = float(np.clip(spread_of(of_lines, 0), 0.15, 0.25)) if len(of_lines) else 1.0
+    return Arms(line, weight, background, sigma, line_sigma)
 
 
 def score_arms(strips: Floats, shown: Floats, templates: Arms) -> tuple[Floats, Floats]:
@@ -70,17 +75,17 @@ def _mean(values: Floats, shown: Floats) -> Floats:
     return np.asarray(np.sum(values * shown, axis=0) / np.maximum(shown.sum(axis=0), 1.0), dtype=np.float32)
 
 
-def path_log_likelihoods(scores: Floats, share: Floats, sigma: float, slip: float) -> Array:
+def path_log_likelihoods(scores: Floats, share: Floats, arms: Arms, slip: float) -> Array:
     """Log-likelihood (T, 6) of each path in the order of PATHS.
 
     An arm's score is normal about 1 (line) or 0 (none), its spread growing as less of it is seen; `slip` is the share
     of scores that follow neither, so that no single arm can be worth more than about -log(slip).
     """
-    spread = np.maximum(sigma, 0.06) / np.sqrt(np.clip(share, 0.02, 1.0))
+    spread = max(arms.sigma, 0.06) / np.sqrt(np.clip(share, 0.02, 1.0))
     # Print and light vary in strength over the board: a line may be fainter or bolder, bare tile is bare.
-    wide = np.hypot(spread, 0.15)
-    line = _log_mixture((scores - 1.0) / wide, wide, slip)
-    none = _log_mixture(scores / spread, spread, slip)
+    wide = np.hypot(spread, arms.line_sigma)
+    line = log_mixture((scores - 1.0) / wide, wide, slip)
+    none = log_mixture(scores / spread, spread, slip)
     # Of an arm that is hardly seen nothing follows; that every tile has two arms fills the gap.
     known = share > LEAST_SHARE
     line, none = np.where(known, line, -np.log(3.0)), np.where(known, none, -np.log(3.0))
@@ -90,6 +95,7 @@ def path_log_likelihoods(scores: Floats, share: Floats, sigma: float, slip: floa
     return np.asarray(np.logaddexp(paths, covered), dtype=np.float64)
 
 
-def _log_mixture(deviation: Floats, spread: Floats, slip: float) -> Array:
+def log_mixture(deviation: Floats | Array, spread: Floats | Array, slip: float) -> Array:
+    """Log density of scores that deviate by so many spreads: normal, but for a share `slip` spread over three units."""
     normal = np.exp(-0.5 * np.minimum(np.abs(deviation), 30.0) ** 2) / (spread * np.sqrt(2 * np.pi))
     return np.asarray(np.log((1.0 - slip) * normal + slip / 3.0), dtype=np.float64)

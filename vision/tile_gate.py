@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats, Indices, spread_of
+from vision.sampling import Bools, Floats, Indices, middle, spread_of
 from vision.tile_layout import ARM_OF_PATH, COUNT, GRID
 
 BLOCKS = COUNT // 2
@@ -30,7 +30,7 @@ COARSE_STRICTNESS = 0.75
 BESIDE = 1
 """So many blocks (of 4 mm) about a hand count as under it."""
 
-FEW, MANY = 6, 14
+FEW, MANY = 8, 14
 """Foreign blocks on one tile that hide it alone; and together, on it and beside it, that make a hand."""
 
 _X, _Y = GRID.points_mm.T
@@ -94,7 +94,10 @@ def learn_bare(blocks: Floats, whole: Bools, poses: Array) -> BareTiles:
     centre = poses[:, :2].mean(axis=0)
     terms = _terms(poses, centre)
     fit = np.zeros((6, 3))
-    weight = good.astype(float)
+    # Most tiles agree in colour, whatever lies over the others; brightness may vary over the board.
+    odd = np.abs(target - middle(target[good], 0))[:, :2] if good.any() else np.zeros((len(target), 2))
+    scale = middle(odd[good], 0) * 1.5 + 0.02 if good.any() else np.ones(2)
+    weight = good / np.maximum(1.0, (odd / scale).max(axis=1) / 2.0) ** 4
     for _ in range(4):
         # Brightness may bend over the board, the light's colour only leans.
         for terms_used, channels in ((6, slice(2, 3)), (3, slice(0, 2))):
@@ -103,7 +106,10 @@ def learn_bare(blocks: Floats, whole: Bools, poses: Array) -> BareTiles:
             fit[:terms_used, channels] = np.linalg.solve(gram, part.T @ target[:, channels])
         off = np.abs(target - terms @ fit)
         scale = spread_of(off[good], 0) + 0.01 if good.any() else np.ones(3)
-        weight = good / np.maximum(1.0, (off / scale).max(axis=1) / 2.0) ** 2
+        weight = good / np.maximum(1.0, (off / scale).max(axis=1) / 2.0) ** 4
+    plain = weight > 0.2
+    if plain.sum() >= len(plain) // 3:
+        whole = whole & plain[:, None, None]
     rest = blocks - (terms @ fit).astype(np.float32)[:, None, None]
     return BareTiles(fit, centre, _ground(rest, whole, LEAST_SPREAD), _ground(*_joined(rest, whole), LEAST_COARSE))
 
@@ -119,7 +125,8 @@ def _ground(rest: Floats, whole: Bools, least: Floats) -> Ground:
         held = usual + np.clip(rest - usual, -np.float32(reach) * spread, np.float32(reach) * spread)
         usual = np.sum(held * shown, axis=0) / each
     off = held - usual
-    return Ground(usual, np.maximum(spread, np.sqrt(np.sum(off * off * shown, axis=0) / each)))
+    around = np.sqrt(np.sum(off * off * shown, axis=0) / each)
+    return Ground(usual, np.clip(around, spread, 2.0 * spread))
 
 
 def _joined(rest: Floats, whole: Bools) -> tuple[Floats, Bools]:

@@ -145,11 +145,11 @@ def study(
     inked = mixed(view.tiles, ink.weights)
     strips, shown = cut_strips(inked, view.seen)
     arms = learn_arms(strips, shown * whole_tiles[:, None, None, None], first.arms)
-    paths = path_log_likelihoods(*score_arms(strips, shown, arms), arms.sigma, SLIP)
+    paths = path_log_likelihoods(*score_arms(strips, shown, arms), arms, SLIP)
     names = [PATHS[i] for i in paths.argmax(axis=1)]
     trusted = (lead(paths) > 5.0) & whole_tiles
     triangle = learn_triangle(view.tiles, inked, ink.weights, view.seen, names, trusted)
-    triangles = triangle_log_likelihoods(*score_corners(view.tiles, view.seen, triangle), names, triangle.sigma, SLIP)
+    triangles = triangle_log_likelihoods(*score_corners(view.tiles, view.seen, triangle), names, triangle, SLIP)
     blocks, whole = pooled(view.tiles, _bare(view.apart, paths, triangles, triangle))
     bare = learn_bare(blocks, whole, view.poses)
     coloured, dark = foreign_blocks(blocks, whole, view.poses, bare)
@@ -184,10 +184,10 @@ def look_again(
     first = _without_pawns(first, halves, learned.ink, inside, camera, board, starts, standing)
     view = _view(picture, camera, board, starts + first.offsets, standing, light)
     strips = cut_strips(mixed(view.tiles, learned.ink.weights), view.seen)
-    paths = path_log_likelihoods(*score_arms(*strips, learned.arms), learned.arms.sigma, SLIP)
+    paths = path_log_likelihoods(*score_arms(*strips, learned.arms), learned.arms, SLIP)
     names = [PATHS[i] for i in paths.argmax(axis=1)]
     corners = score_corners(view.tiles, view.seen, learned.triangle)
-    triangles = triangle_log_likelihoods(*corners, names, learned.triangle.sigma, SLIP)
+    triangles = triangle_log_likelihoods(*corners, names, learned.triangle, SLIP)
     blocks, whole = pooled(view.tiles, _bare(view.apart, paths, triangles, learned.triangle))
     coloured, dark = foreign_blocks(blocks, whole, view.poses, learned.bare, 1.4 if hand else 1.0)
     nothing = np.zeros(len(which), dtype=bool)

@@ -14,6 +14,7 @@ import numpy as np
 
 from calibration.geometry import Array
 from vision.sampling import Bools, Floats, Indices, mixed, spread_of
+from vision.tile_arms import log_mixture
 from vision.tile_layout import CORNER_INDEX, CORNER_OF_PATH, CORNER_SIZE, COUNT
 
 SAMPLES = CORNER_SIZE * CORNER_SIZE
@@ -29,6 +30,9 @@ FEWEST = 3
 AMBIGUOUS = 0.12
 """When more corners than this are neither clearly with nor clearly without, the triangle's look is not known."""
 
+FAINTER, BOLDER = 0.20, 0.35
+"""How much weaker and stronger than the average a triangle's score is, one standard deviation each."""
+
 DOUBTFUL = 0.15
 """A spread of scores above which the lines' ink is not trusted to be the triangle's."""
 
@@ -39,8 +43,8 @@ LEAST_SHARE = 0.35
 @dataclass(frozen=True, slots=True, eq=False)
 class Triangle:
     """`weights` (3) make one channel of log colours; `shape` (100) is what a triangle adds to a corner there,
-    `background` (4, 100) what corners without one look like; `sigma` the spread of the score about 0 (none) and 1
-    (triangle), infinite when the picture shows no clear difference between tiles with and without."""
+    `background` (4, 100) what corners without one look like; `sigma` the spread of the score about 0 without one,
+    infinite when the picture shows no clear difference between tiles with and without."""
 
     weights: Floats
     shape: Floats
@@ -196,22 +200,19 @@ def _mean(values: Floats, shown: Floats) -> Floats:
     return np.asarray(np.sum(values * shown, axis=0) / np.maximum(shown.sum(axis=0), 1.0), dtype=np.float32)
 
 
-def triangle_log_likelihoods(scores: Floats, share: Floats, paths: Sequence[str], sigma: float, slip: float) -> Array:
+def triangle_log_likelihoods(
+    scores: Floats, share: Floats, paths: Sequence[str], triangle: Triangle, slip: float
+) -> Array:
     """Log-likelihoods (T, 2) of no triangle and triangle; on a straight tile the likeliest corner counts."""
-    if not np.isfinite(sigma):
+    if not np.isfinite(triangle.sigma):
         return np.zeros((len(paths), 2))
     rows, inner = np.arange(len(paths)), inner_corners(paths)
     corner = np.where(inner < 0, scores.argmax(axis=1), inner)
     score, part = scores[rows, corner], share[rows, corner]
-    spread = max(sigma, 0.08) / np.sqrt(np.clip(part, 0.02, 1.0))
+    spread = max(triangle.sigma, 0.08) / np.sqrt(np.clip(part, 0.02, 1.0))
     # Paint varies in strength from tile to tile: a triangle may be fainter or brighter, bare tile is bare.
-    wide = np.hypot(spread, 0.18)
-    none = _log_mixture(score / spread, spread, slip)
-    whole = _log_mixture((score - 1.0) / wide, wide, slip)
+    wide = np.hypot(spread, np.where(score < 1.0, FAINTER, BOLDER))
+    none = log_mixture(score / spread, spread, slip)
+    whole = log_mixture((score - 1.0) / wide, wide, slip)
     odds = np.where(part > LEAST_SHARE, whole - none, 0.0)
     return np.stack([np.zeros_like(odds), odds], axis=1).astype(np.float64)
-
-
-def _log_mixture(deviation: Floats | Array, spread: Floats | Array, slip: float) -> Array:
-    normal = np.exp(-0.5 * np.minimum(np.abs(deviation), 30.0) ** 2) / (spread * np.sqrt(2 * np.pi))
-    return np.asarray(np.log((1.0 - slip) * normal + slip / 3.0), dtype=np.float64)

@@ -90,7 +90,7 @@ class TileReader:
         pose = self._registration.locate(picture)
         if pose is None:
             dark = float(picture[::8, ::8].mean()) < 12.0
-            return replace(blank, troubles=("vision.too_dark" if dark else "vision.no_board",))
+            return replace(blank, troubles=("vision.too_dark" if dark else self._registration.trouble,))
         memory = self._updated(picture, pose, frame.time_s)
         self._memory = memory
         if memory is None:
