@@ -1,45 +1,56 @@
-"""Edges in, presses out: one button's debounce state machine. Runs under MicroPython and CPython alike."""
+"""Edges in, presses out: one button's debounce state machine. Runs under MicroPython and CPython alike.
 
-SETTLE_MS = 15
-HELD_MS = 1500
-STUCK_MS = 15000
+Times may be milliseconds or seconds, as long as all of one button's are the same and never run backwards.
+"""
 
 
 class Button:
-    """Contacts bounce on closing and on opening, so a level counts only when it has rested for `settle_ms` without an
-    edge; what never rests that long is a ghost and is not told. Times are milliseconds of any steady clock.
+    """A level counts when it has rested for `settle` without an edge; what never rests that long is a ghost.
+
+    Contacts bounce on closing and on opening. The result depends on the edges and their times alone, not on when it is
+    asked. A button that is closed from the start gives no press until it has been let go.
     """
 
-    def __init__(self, settle_ms: int = SETTLE_MS) -> None:
-        self.settle_ms = settle_ms
-        self.state = "up"  # up, down, held, stuck
-        self._level = False
-        self._since_ms: int | None = None  # last edge, None before the first
-        self._down_ms = 0
+    def __init__(self, settle: float, held: float, stuck: float, closed: bool = False, at: float = 0) -> None:
+        self.raw = closed
+        self.down = closed
+        self.down_since = at
+        self.raw_since = at
+        self._settle = settle
+        self._held = held
+        self._stuck = stuck
+        self._begun: float | None = None
+        self._phase = "ignored" if closed else "up"
 
-    def edge(self, closed: bool, at_ms: int) -> list[str]:
-        """What follows from an edge at `at_ms`: what had settled before it, see `poll`."""
-        events = self.poll(at_ms)
-        if closed != self._level:
-            self._level = closed
-            self._since_ms = at_ms
+    def edge(self, closed: bool, at: float) -> list[tuple[str, float]]:
+        """Takes an edge (a repeat of the present level is none) and returns what had settled before it, see `poll`."""
+        at = max(at, self.raw_since)
+        events = self.poll(at)
+        if closed != self.raw:
+            self.raw = closed
+            self.raw_since = at
+            if closed and not self.down and self._begun is None:
+                self._begun = at
         return events
 
-    def poll(self, now_ms: int) -> list[str]:
-        """The events since the last call, in order: `press`, `release`, `held`, `stuck`."""
+    def poll(self, now: float) -> list[tuple[str, float]]:
+        """What has happened since the last call, in order, each with its time: `press` (that of the first contact),
+        `release`, `held`, `stuck`."""
         events = []
-        settled = self._since_ms is not None and now_ms - self._since_ms >= self.settle_ms
-        if settled and self._level and self.state == "up":
-            self.state = "down"
-            self._down_ms = self._since_ms or 0
-            events.append("press")
-        if settled and not self._level and self.state != "up":
-            self.state = "up"
-            events.append("release")
-        if self.state == "down" and now_ms - self._down_ms >= HELD_MS:
-            self.state = "held"
-            events.append("held")
-        if self.state == "held" and now_ms - self._down_ms >= STUCK_MS:
-            self.state = "stuck"
-            events.append("stuck")
+        if now - self.raw_since >= self._settle:
+            if self.raw != self.down:
+                self.down = self.raw
+                self.down_since = self.raw_since
+                if self.down:
+                    events.append(("press", self.raw_since if self._begun is None else self._begun))
+                else:
+                    events.append(("release", self.raw_since))
+                self._phase = "down" if self.down else "up"
+            self._begun = None
+        if self._phase == "down" and now - self.down_since >= self._held:
+            self._phase = "held"
+            events.append(("held", self.down_since + self._held))
+        if self._phase == "held" and now - self.down_since >= self._stuck:
+            self._phase = "stuck"
+            events.append(("stuck", self.down_since + self._stuck))
         return events

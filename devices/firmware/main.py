@@ -75,7 +75,9 @@ def main() -> None:
     dice = ["a"] if DIE_I2C else []
     panel = Panel(identity, "pico", boot, list(BUTTONS), dice, lamps.show)
     pins = {n: machine.Pin(p, machine.Pin.IN, machine.Pin.PULL_UP) for n, p in BUTTONS.items()}
-    levels = dict.fromkeys(pins, False)
+    levels = {n: not p.value() for n, p in pins.items()}
+    for name, closed in levels.items():
+        panel.level(name, closed, 0)
     sensor = Adxl345(*DIE_I2C) if DIE_I2C else None
     waiting = select.poll()
     waiting.register(sys.stdin.buffer, select.POLLIN)

@@ -13,19 +13,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+SETTLE_MS, HELD_MS, STUCK_MS = 25, 1500, 20000
+
+
 class Panel:
     """Edges, accelerations and bytes in; bytes and light signals out. Times are milliseconds of one steady clock."""
 
     def __init__(
         self, identity: str, name: str, boot: str, buttons: list[str], dice: list[str], show: "Callable[[str], None]"
     ) -> None:
-        self.buttons = {b: Button() for b in buttons}
+        self.buttons = {b: Button(SETTLE_MS, HELD_MS, STUCK_MS) for b in buttons}
         self.dice = {d: Die(d) for d in dice}
         self.timer = Timer("turn")
         self._show = show
         self._now_ms = 0
         abilities = ["lights", "timer"] + (["buttons"] if buttons else []) + (["dice"] if dice else [])
         self.box = Box(identity, name, ",".join(abilities), boot, self._obey, self._state)
+
+    def level(self, button: str, closed: bool, now_ms: int) -> None:
+        """How a button's contact is when the device starts: one that is closed then gives no press."""
+        self.buttons[button] = Button(SETTLE_MS, HELD_MS, STUCK_MS, closed, now_ms)
 
     def edge(self, button: str, closed: bool, at_ms: int) -> None:
         """A button's contact has closed or opened."""
@@ -48,8 +55,8 @@ class Panel:
             self._tell(name, button.poll(now_ms))
         return self.box.poll(now_ms)
 
-    def _tell(self, name: str, events: list[str]) -> None:
-        for event in events:
+    def _tell(self, name: str, events: list[tuple[str, float]]) -> None:
+        for event, _ in events:
             self.box.event("BTN", name, event)
 
     def _obey(self, kind: str, arguments: list[str]) -> None:

@@ -5,20 +5,22 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.firmware.debounce import HELD_MS, SETTLE_MS, STUCK_MS, Button
+from devices.firmware.debounce import Button
 from devices.firmware.die import SETTLE_MS as DIE_SETTLE_MS
 from devices.firmware.die import Die
+from devices.firmware.panel import HELD_MS, SETTLE_MS, STUCK_MS, Panel
 from devices.firmware.timer import Timer
+from devices.firmware.wire import Lines, encode
 
 
 def run(edges: list[tuple[int, bool]], until_ms: int) -> list[str]:
-    button, events, edges = Button(), [], list(edges)
+    button, events, edges = Button(SETTLE_MS, HELD_MS, STUCK_MS), [], list(edges)
     for now in range(until_ms):
         while edges and edges[0][0] <= now:
             at, closed = edges.pop(0)
             events += button.edge(closed, at)
         events += button.poll(now)
-    return events
+    return [event for event, _ in events]
 
 
 def test_a_clean_press() -> None:
@@ -86,3 +88,21 @@ def test_a_timer_counts_down_and_stops() -> None:
     assert timer.line(9000) == ("TIMER", "turn", "stop", "3000")
     timer.command("nonsense", 9000)
     assert timer.line(9000) == ("TIMER", "turn", "stop", "3000")
+
+
+def test_a_button_closed_at_the_start_gives_no_press_until_let_go() -> None:
+    panel = Panel("id", "box", "boot", ["done1"], [], lambda signal: None)
+    panel.level("done1", True, 0)
+    told = []
+
+    def at(now_ms: int) -> None:
+        told.extend(words for _, words in Lines().feed(panel.poll(now_ms)) if words[0] == "BTN")
+
+    panel.feed(encode(0, "HELLO", "1", "1") + encode(0, "PING", "boot"), 0)
+    at(100)
+    panel.edge("done1", False, 200)
+    at(300)
+    panel.edge("done1", True, 400)
+    at(500)
+    assert [words[2] for words in told if words[0] == "BTN"][-1] == "press"
+    assert [words[2] for words in told].count("press") == 1
