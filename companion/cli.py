@@ -170,7 +170,7 @@ def _run(args: argparse.Namespace) -> int:
         stack.enter_context(server)
         service.start()
         stack.callback(service.stop)
-        table = Table(config, service, bulletin)
+        table = Table(config, service, bulletin, data)
         stack.callback(table.stop)
         table.start()
         print(

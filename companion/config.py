@@ -16,12 +16,14 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What `companion run` needs to know. Empty addresses: no such device. `profile`: the calibrated table."""
+    """What `companion run` needs to know. Empty addresses: no such device. `box`: a serial device with
+    buttons, lights, dice. `profile`: the calibrated table."""
 
     game: str = "moguli"
     camera: str = ""
     buttons: str = ""
     lights: str = ""
+    box: str = ""
     profile: str = ""
     language: str | None = None
     host: str = "127.0.0.1"

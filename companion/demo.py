@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calibration.profile import TableProfile, load_board
+from companion.box import press
 from companion.bulletin import Bulletin
 from companion.evidence import Author
 from companion.eyes import Eyes
@@ -21,7 +22,6 @@ from companion.games.contract import Look, Refusal, Setup
 from companion.match import Choice
 from companion.mischief import illegal_act
 from companion.registry import GameEntry
-from companion.run import press
 from companion.service import Service
 from devices.contract import Frame, Source
 from devices.gpio import GpioButtons, GpioLights, MockWires, load_pins, mock_factory, open_buttons, open_lights

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from calibration.profile import CalibrationError, TableProfile, load_board, load_profile
+from companion.box import BoxThread, press
 from companion.bulletin import Bulletin, Device
 from companion.config import Config
-from companion.evidence import Author
 from companion.eyes import RETRY_S, Eyes, EyesThread
 from companion.games.contract import Message
 from companion.registry import game
@@ -20,16 +19,15 @@ from devices.contract import DeviceError, Press, Source
 from devices.gpio import open_buttons, open_lights
 from vision.contract import VisionError
 
-_log = logging.getLogger(__name__)
-
 
 class Table:
     """The devices around one service; `start` never fails: what does not work is reported and tried again."""
 
-    def __init__(self, config: Config, service: Service, bulletin: Bulletin) -> None:
-        self._config, self._service, self._bulletin = config, service, bulletin
+    def __init__(self, config: Config, service: Service, bulletin: Bulletin, data: Path) -> None:
+        self._config, self._service, self._bulletin, self._data = config, service, bulletin, data
         self._eyes: EyesThread | None = None
         self._buttons: ButtonsThread | None = None
+        self._box: BoxThread | None = None
 
     def start(self) -> None:
         """Opens what the configuration names."""
@@ -39,6 +37,9 @@ class Table:
         if config.buttons:
             self._buttons = ButtonsThread(self._service, config.buttons, open_buttons)
             self._buttons.start()
+        if config.box:
+            self._box = BoxThread(self._service, config.box, self._data, lights=not config.lights)
+            self._box.start()
         if config.camera:
             profile = self._profile()
             try:
@@ -52,7 +53,7 @@ class Table:
 
     def stop(self) -> None:
         """Closes everything."""
-        for thread in (self._eyes, self._buttons):
+        for thread in (self._eyes, self._buttons, self._box):
             if thread is not None:
                 thread.stop()
 
@@ -121,14 +122,3 @@ class ButtonsThread:
     def _lost(self, error: DeviceError) -> None:
         words = Message("companion.buttons_missing", (("url", self._url), ("error", str(error))))
         self._service.report(Device("buttons", self._url, False, words), "buttons", words)
-
-
-def press(service: Service, button: str) -> None:
-    """What a pressed button means."""
-    if button.startswith("done"):
-        player = int(button[4:]) - 1 if button[4:].isdigit() else None
-        service.submit("done", {}, Author("button", button, player))
-    elif button in ("takeback", "referee"):
-        service.submit(button, {}, Author("button", button))
-    else:
-        _log.warning("the button %s has no meaning", button)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from devices.contract import SIGNALS, Condition, DieReport, Press, TimerReport
-from devices.serial_link import SerialLink, WireEvent
+from devices.contract import SIGNALS, BadAddressError, Condition, DieReport, Press, TimerReport
+from devices.serial_link import About, SerialLink, WireEvent, candidate_ports
 
 BoxEvent = Press | DieReport | TimerReport
 FACES = frozenset({4, 6, 8, 10, 12, 20})
@@ -25,6 +25,11 @@ class SerialBox:
             values = (("line", self._last_rejected), ("count", self.rejected))
             return Condition(True, "serial.nonsense", values)
         return self._link.condition
+
+    @property
+    def about(self) -> About | None:
+        """What the device has said of itself; None before it has been met."""
+        return self._link.about
 
     def read(self, timeout_s: float) -> BoxEvent | None:
         """The next event, or None when none came in time; what makes no sense is counted, never repaired."""
@@ -86,3 +91,27 @@ def _timer(words: tuple[str, ...], time_s: float) -> TimerReport | None:
     if not remaining.removeprefix("-").isdigit() or len(remaining) > 9:
         return None
     return TimerReport(words[0], int(remaining), words[1] == "run", time_s)
+
+
+def open_box(url: str, identity: str = "") -> SerialBox:
+    """The device at `serial://any` (wherever one answers), `serial://by-id/NAME`, `serial:///dev/...` or
+    `serial://socket/HOST:PORT`; it is looked for until it answers. `identity` is the one to insist on, empty for any.
+
+    Raises BadAddressError for another form.
+    """
+    place = url.removeprefix("serial://")
+    if place == url or not place:
+        raise BadAddressError(
+            f"{url!r} is no serial address: write serial://any, serial://by-id/NAME or serial:///dev/…"
+        )
+    if place == "any":
+        return SerialBox(SerialLink(candidate_ports, identity))
+    if place.startswith("by-id/"):
+        port = f"/dev/serial/{place}"
+    elif place.startswith("socket/"):
+        port = f"socket://{place.removeprefix('socket/')}"
+    elif place.startswith("/"):
+        port = place
+    else:
+        raise BadAddressError(f"{url!r} names no port: write serial://any, serial://by-id/NAME or serial:///dev/…")
+    return SerialBox(SerialLink(lambda: [port], identity))
