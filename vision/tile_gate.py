@@ -98,7 +98,7 @@ def learn_bare(blocks: Floats, whole: Bools, poses: Array) -> BareTiles:
     odd = np.abs(target - middle(target[good], 0))[:, :2] if good.any() else np.zeros((len(target), 2))
     scale = middle(odd[good], 0) * 1.5 + 0.02 if good.any() else np.ones(2)
     weight = good / np.maximum(1.0, (odd / scale).max(axis=1) / 2.0) ** 4
-    for _ in range(4):
+    for _ in range(3):
         # Brightness may bend over the board, the light's colour only leans.
         for terms_used, channels in ((6, slice(2, 3)), (3, slice(0, 2))):
             part = terms[:, :terms_used] * weight[:, None]
