@@ -1,0 +1,230 @@
+"""The upper face of one die whose size and rough place are known: which pips it shows, and where it lies exactly."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import cv2
+import numpy as np
+
+from calibration.geometry import Array, Camera
+from devices.contract import Image
+from vision.sampling import Floats, logs
+
+FACE_PX = 16
+"""Side of a face in the samples that are compared."""
+
+VALUES = ("1", "2", "3", "4", "5", "6")
+_SPREAD = 0.25
+"""Distance of the outer pips' rows from the middle of the face, in sides."""
+_PIPS, _INNER = (0.09, 0.125), 0.86
+"""Radii of pips that dice on sale have, and side of the part of the face that is compared (its edges are rounded)."""
+_TURN_DEG = 7.5
+_EVIDENCE = 16.0
+"""Independent samples that a face counts for."""
+_LEAST_FIT, _GOOD_FIT = 0.72, 0.88
+"""Correlation from which a face counts as one that shows pips, and from which no other view is tried."""
+_LEAST_CONTRAST = 0.10
+"""Standard deviation (log units) below which a face is too plain to show any."""
+
+_LOOKED_AT = 8
+"""Best places of the coarse search that are searched finely."""
+
+Reach = float | tuple[float, float]
+Expected = tuple[tuple[float, float], float] | None
+"""Where a face should be (mm), and the standard deviation of that."""
+_SPOTS: dict[str, tuple[tuple[int, int], ...]] = {
+    "1": ((0, 0),),
+    "2": ((-1, -1), (1, 1)),
+    "3": ((-1, -1), (0, 0), (1, 1)),
+    "4": ((-1, -1), (1, -1), (-1, 1), (1, 1)),
+    "5": ((-1, -1), (1, -1), (0, 0), (-1, 1), (1, 1)),
+    "6": ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Face:
+    """The best reading of a face: the best correlation of each value 1..6, the middle of the upper face in mm on the
+    table, and its turn in degrees (modulo a quarter)."""
+
+    fits: Floats
+    xy_mm: tuple[float, float]
+    turn_deg: float
+
+    @property
+    def fit(self) -> float:
+        """The best correlation, 0..1."""
+        return float(self.fits.max())
+
+    @property
+    def shown(self) -> bool:
+        """True when there are pips at all."""
+        return self.fit >= _LEAST_FIT
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """Log-likelihoods of the values 1..6, 0 for the best; hardly apart where no pips are shown."""
+        logged = -_EVIDENCE * np.log(1.0 - np.minimum(self.fits, 0.99) ** 2) * (1.0 if self.shown else 0.1)
+        return tuple(float(s) for s in logged - logged.max())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Templates:
+    """Unit-length patterns (P, F * F), the value index (P,), the turn in degrees (P,) and which mask (P,) each goes
+    with; the masks (M, F * F) of the turned face, and on each of them a plane's three directions (M, 3, F * F)."""
+
+    patterns: Floats
+    values: Array
+    turns: Array
+    mask_of: Array
+    masks: Floats
+    slopes: Floats
+
+
+def read_face(
+    picture: Image, camera: Camera, xy_mm: tuple[float, float], height_mm: float, side_mm: float, reach_mm: Reach
+) -> Face | None:
+    """The face of a die of `side_mm` whose upper face lies at `height_mm` within `reach_mm` (each way; or x, y) of
+    `xy_mm`; None when the place is not wholly in the picture or nothing like pips is there."""
+    step = side_mm / FACE_PX
+    reach = reach_mm if isinstance(reach_mm, tuple) else (reach_mm, reach_mm)
+    wide, high = (FACE_PX + 2 * max(1, math.ceil(r / step)) for r in reach)
+    patch = _sampled(picture, camera, xy_mm, height_mm, step, (wide, high))
+    if patch is None:
+        return None
+    # A die is likelier where it is expected than at the end of the reach.
+    expected = None if isinstance(reach_mm, tuple) else (xy_mm, reach_mm / 2)
+    best = None
+    # Pips stand out by whiteness (the weakest channel), or by brightness where that says otherwise.
+    light = logs(patch)
+    for view in (light.min(axis=2), light.mean(axis=2, dtype=np.float32)):
+        face = _fitted(np.asarray(view, dtype=np.float32), step, xy_mm, expected)
+        if face is not None and (best is None or face.fit > best.fit):
+            best = face
+        if best is not None and best.fit >= _GOOD_FIT:
+            break
+    return None if best is None else _between(picture, camera, height_mm, step, best, expected)
+
+
+def _between(picture: Image, camera: Camera, height_mm: float, step: float, face: Face, expected: Expected) -> Face:
+    """The same face half a sample aside where it fits better there."""
+    patch = _sampled(picture, camera, face.xy_mm, height_mm, step, (FACE_PX + 1, FACE_PX + 1))
+    if patch is None:
+        return face
+    light = logs(patch)
+    views = (light.min(axis=2), light.mean(axis=2, dtype=np.float32))
+    found = [_fitted(np.asarray(view, dtype=np.float32), step, face.xy_mm, expected) for view in views]
+    faces = [face, *(f for f in found if f is not None)]
+    best = max(faces, key=lambda f: f.fit)
+    return Face(np.max([f.fits for f in faces], axis=0), best.xy_mm, best.turn_deg)
+
+
+def _sampled(
+    picture: Image,
+    camera: Camera,
+    xy_mm: tuple[float, float],
+    height_mm: float,
+    step: float,
+    size: tuple[int, int],
+) -> Image | None:
+    """BGR samples (high, wide, 3) of the plane at `height_mm`, north row first; each the mean of what it covers."""
+    wide, high = size
+    right, up = (wide - 1) / 2 * step, (high - 1) / 2 * step
+    x, y = xy_mm
+    corners = np.array([(x + sx * right, y + sy * up, height_mm) for sx, sy in ((-1, 1), (1, 1), (1, -1), (-1, -1))])
+    pixels = camera.project(corners).astype(np.float32)
+    if not np.all((pixels >= -0.5) & (pixels <= np.array(picture.shape[1::-1]) - 0.5)):
+        return None
+    fine = max(1, round(float(np.linalg.norm(pixels[0] - pixels[1])) / wide))
+    square = np.array([(0, 0), (wide - 1, 0), (wide - 1, high - 1), (0, high - 1)], np.float32)
+    square = (square + np.float32(0.5)) * np.float32(fine) - np.float32(0.5)
+    to_px = cv2.getPerspectiveTransform(square, pixels)
+    found = cv2.warpPerspective(
+        picture, to_px, (wide * fine, high * fine), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    )
+    if fine > 1:
+        found = cv2.resize(found, (wide, high), interpolation=cv2.INTER_AREA)
+    return np.asarray(found, dtype=np.uint8)
+
+
+def _fitted(patch: Floats, step: float, xy_mm: tuple[float, float], expected: Expected) -> Face | None:
+    """The best face in a view (high, wide): first at every other place, then about the best of those."""
+    t = _templates()
+    windows = np.lib.stride_tricks.sliding_window_view(patch - patch.mean(), (FACE_PX, FACE_PX))
+    rows, columns = windows.shape[:2]
+    coarse = _matches(windows[::2, ::2].reshape(-1, FACE_PX * FACE_PX), t).max(axis=1)
+    across = (columns + 1) // 2
+    near = np.zeros((rows, columns), dtype=bool)
+    heights = coarse.reshape(-1, across).copy()
+    for _ in range(_LOOKED_AT):
+        row, column = (int(i) for i in divmod(int(np.argmax(heights)), across))
+        heights[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0.0
+        near[max(0, 2 * row - 1) : 2 * row + 2, max(0, 2 * column - 1) : 2 * column + 2] = True
+    spots = np.argwhere(near)
+    middles = np.stack([spots[:, 1] - (columns - 1) / 2, (rows - 1) / 2 - spots[:, 0]], axis=1) * step + xy_mm
+    match = _matches(windows[near].reshape(-1, FACE_PX * FACE_PX), t)
+    if expected is not None:
+        off = np.sum((middles - expected[0]) ** 2, axis=1) / expected[1] ** 2
+        match = np.sqrt(np.maximum(1 - (1 - match**2) * np.exp(off / 2 / _EVIDENCE)[:, None], 0.0))
+    top = int(np.argmax(match))
+    if float(match.flat[top]) <= 0.0:
+        return None
+    best = np.array([match[:, t.values == v].max() for v in range(6)])
+    spot, pattern = divmod(top, match.shape[1])
+    return Face(
+        fits=best,
+        xy_mm=(float(middles[spot][0]), float(middles[spot][1])),
+        turn_deg=float(t.turns[pattern] % 90.0),
+    )
+
+
+def _matches(places: Floats, t: _Templates) -> Floats:
+    """Correlation (N, P) of windows (N, F * F) with every pattern; slopes of brightness over the face left aside."""
+    energy = (places * places) @ t.masks.T
+    slopes = (places @ t.slopes.reshape(-1, places.shape[1]).T).reshape(len(places), -1, 3)
+    rest = energy - (slopes * slopes).sum(axis=2)
+    plain = rest < _LEAST_CONTRAST**2 * t.masks.sum(axis=1)
+    scale = np.where(plain, 0.0, 1.0 / np.sqrt(np.maximum(rest, 1e-6))).astype(np.float32)
+    return np.asarray(np.abs(places @ t.patterns.T) * scale[:, t.mask_of], dtype=np.float32)
+
+
+@cache
+def _templates() -> _Templates:
+    steps = (np.arange(FACE_PX) + 0.5) / FACE_PX - 0.5
+    x, y = np.meshgrid(steps, -steps)
+    quarter = round(90.0 / _TURN_DEG)
+    masks, slopes, patterns, values, turned, mask_of = [], [], [], [], [], []
+    for n in range(2 * quarter):
+        turn = n * _TURN_DEG
+        c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+        u, v = c * x + s * y, -s * x + c * y
+        if n < quarter:
+            # Soft edge of one sample.
+            mask = np.clip((_INNER / 2 - np.maximum(np.abs(u), np.abs(v))) * FACE_PX + 0.5, 0, 1).ravel()
+            root = np.sqrt(mask)
+            basis, _ = np.linalg.qr(root[:, None] * np.stack([np.ones_like(mask), x.ravel(), y.ravel()], axis=1))
+            masks.append(mask)
+            slopes.append((root[:, None] * basis).T)
+        mask, slope = masks[n % quarter], slopes[n % quarter]
+        for value, spots in _SPOTS.items():
+            if n >= quarter and value in "145":
+                continue
+            for pip in _PIPS:
+                gaps = np.min([np.hypot(u - a * _SPREAD, v - b * _SPREAD) for a, b in spots], axis=0).ravel()
+                shape = np.clip((pip - gaps) * FACE_PX / 1.6 + 0.5, 0, 1)
+                weighted = shape * mask - slope.T @ (slope @ shape)
+                patterns.append(weighted / math.sqrt(float(weighted @ (weighted / np.maximum(mask, 1e-9)))))
+                values.append(int(value) - 1)
+                turned.append(turn)
+                mask_of.append(n % quarter)
+    return _Templates(
+        patterns=np.array(patterns, dtype=np.float32),
+        values=np.array(values),
+        turns=np.array(turned),
+        mask_of=np.array(mask_of),
+        masks=np.array(masks, dtype=np.float32),
+        slopes=np.array(slopes, dtype=np.float32),
+    )
