@@ -17,7 +17,7 @@ import cv2
 
 from companion.census.tally import ASKED, RIGHT, WRONG, Tally
 
-KINDS = ("moguli", "moguli_sequence")
+KINDS = ("moguli", "moguli_sequence", "moogui")
 
 
 class Kind(Protocol):

@@ -1,0 +1,230 @@
+"""The arena's floor as one camera sees it: laid flat, compared with itself, and what lies on it picked out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.geometry import Array, Camera
+from calibration.profile import TableProfile
+from devices.contract import Image
+from vision.sampling import Floats, logs, middle
+
+Mask = NDArray[np.uint8]
+
+STEP_MM = 3.0
+"""Side of a cell of the flat map."""
+CELL, WINDOW = 8, 7
+"""Cells (each way) that are averaged to one value of the coarse floor, and how many of those (each way) the floor's
+median is taken over: 168 mm, twice as wide as a heap of a few figures."""
+REACH_MM = 24.0
+"""Depth, from the line's outer edge both ways, within which the line's own look is learned side by side."""
+LINE_SLACK_MM = 3.0
+"""Width beside the line that its blur may reach."""
+PAPER = 1.75
+"""Side of a marker's paper in sides of its black square (1.5, with slack for its rim)."""
+BRIGHTER, OTHER, DARKER, BLACK = 0.16, 0.14, 0.12, 1.1
+"""Log differences from the floor that count: brighter, of another colour, darker (a shadow may be), far too dark for a
+shadow. Raised where the floor itself is lively."""
+PAPER_TINT = 0.3
+"""Log difference in colour from a marker's own white that its print cannot have."""
+_SPLIT = np.array([[1, 1, 1], [2, -1, -1], [-1, 2, -1], [-1, -1, 2]], dtype=np.float32) / np.float32(3.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Floor:
+    """The flat map: `low_mm` is its corner, cells of STEP_MM, x along columns, y along rows.
+
+    `solid` marks cells that differ from the floor in a way that no shadow does (brighter, of another colour, black);
+    `dark` those that may be shadow; `seen` those that lie in the picture. `line` tells the look of the arena's line was
+    found along how many of the four sides.
+    """
+
+    low_mm: Array
+    solid: Mask
+    dark: Mask
+    seen: Mask
+    line: int
+
+    def cells(self, points_mm: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Column and row of points (N, 2), held within the map."""
+        at = np.rint((points_mm - self.low_mm) * (1.0 / STEP_MM)).astype(np.intp)
+        return np.clip(at[:, 0], 0, self.solid.shape[1] - 1), np.clip(at[:, 1], 0, self.solid.shape[0] - 1)
+
+    def points(self, mask: Mask) -> Array:
+        """The marked cells as points (N, 2) in mm."""
+        rows, columns = np.nonzero(mask)
+        return np.column_stack([columns, rows]) * STEP_MM + self.low_mm
+
+    def inside(self, outline_mm: Array) -> Mask:
+        """Cells within the convex hull of points (N, 2)."""
+        hull = cv2.convexHull(((outline_mm - self.low_mm) / STEP_MM).astype(np.float32)).reshape(-1, 2)
+        mask = np.zeros_like(self.solid)
+        cv2.fillConvexPoly(mask, np.rint(np.clip(hull, -1e4, 1e4)).astype(np.int32), 1)
+        return mask
+
+
+class Arena:
+    """The floor of one profile's arena, picture after picture."""
+
+    def __init__(self, profile: TableProfile) -> None:
+        """`profile.board` is a rectangle along the axes; its `sizes_mm` may give `apron` and `wall_gap`, its `grid`
+        the side of the `wall`."""
+        board = profile.board
+        corners = np.array(board.corners_mm)
+        self.low, self.high = corners.min(axis=0), corners.max(axis=0)
+        apron = board.sizes_mm.get("apron", 150.0)
+        reach = dict.fromkeys(("near", "right", "far", "left"), apron)
+        wall = str(board.grid.get("wall", "none"))
+        if wall in reach:
+            reach[wall] = board.sizes_mm.get("wall_gap", 8.0)
+        self.floor_low = self.low - np.array([reach["left"], reach["near"]])
+        self.floor_high = self.high + np.array([reach["right"], reach["far"]])
+        span = np.ceil((self.floor_high - self.floor_low) / STEP_MM).astype(int)
+        self._shape = (int(span[1]), int(span[0]))
+        wide = board.sizes_mm.get("line", 10.0) + LINE_SLACK_MM
+        outer, inner = self.low - LINE_SLACK_MM, self.high + LINE_SLACK_MM
+        self._off_line = np.full(self._shape, 255, dtype=np.uint8)
+        for (low, high), level in (((outer, inner), 0), ((self.low + wide, self.high - wide), 255)):
+            a, b = (np.rint((p - self.floor_low) / STEP_MM).astype(int) for p in (low, high))
+            self._off_line[max(a[1], 0) : b[1] + 1, max(a[0], 0) : b[0] + 1] = level
+        self._papers: list[Array] = []
+        if board.markers is not None and not profile.corners_px:
+            for square in board.markers.corners_mm.values():
+                flat = np.array(square)[:, :2]
+                self._papers.append(flat.mean(axis=0) + (flat - flat.mean(axis=0)) * PAPER)
+
+    def floor(self, picture: Image, camera: Camera) -> Floor:
+        """The flat map of this picture."""
+        flat, seen = self._flat(picture, camera)
+        off = logs(flat) - self._empty(flat)
+        sides = self._without_line(off, seen)
+        parts = [np.asarray(p, dtype=np.float32) for p in cv2.split(cv2.transform(off, _SPLIT))]
+        light = parts[0]
+        tint = np.maximum(np.maximum(np.abs(parts[1]), np.abs(parts[2])), np.abs(parts[3]))
+        liveliness, colourfulness = _spread(light[::3, ::3]), _spread(tint[::3, ::3])
+        bright, other = light > max(BRIGHTER, 5 * liveliness), tint > max(OTHER, 6 * colourfulness)
+        solid = np.asarray(bright | other | (light < -BLACK), dtype=np.uint8)
+        dark = np.asarray(light < -max(DARKER, 4 * liveliness), dtype=np.uint8)
+        for square in self._papers:
+            self._judge_paper(flat, square, solid, dark)
+        return Floor(self.floor_low, solid & seen, dark & seen, seen, sides)
+
+    def _flat(self, picture: Image, camera: Camera) -> tuple[Image, Mask]:
+        rows, columns = self._shape
+        nodes = 25
+        xs, ys = np.linspace(0, columns - 1, nodes), np.linspace(0, rows - 1, nodes)
+        grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2) * STEP_MM + self.floor_low
+        pixels = camera.project(np.column_stack([grid, np.zeros(len(grid))])).reshape(nodes, nodes, 2)
+        pixels = np.clip(np.nan_to_num(pixels, nan=-1e5), -1e5, 1e5)
+        scale = float(np.median(np.linalg.norm(np.diff(pixels, axis=1), axis=2))) / float(xs[1])
+        shrink = max(1, int(scale + 0.3))
+        small = picture
+        if shrink > 1:
+            height, width = picture.shape[0] // shrink * shrink, picture.shape[1] // shrink * shrink
+            whole = picture[:height, :width]
+            size = (width // shrink, height // shrink)
+            small = np.asarray(cv2.resize(whole, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        pixels = ((pixels + 0.5) / shrink - 0.5).astype(np.float32)
+        # Perspective bends so little between 25 x 25 exact points that straight lines will do.
+        u, v = _mesh(np.linspace(0, nodes - 1, columns), np.linspace(0, nodes - 1, rows))
+        maps = np.asarray(cv2.remap(pixels, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
+        x, y = np.ascontiguousarray(maps[..., 0]), np.ascontiguousarray(maps[..., 1])
+        flat = cv2.remap(small, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        seen = (x >= 0) & (y >= 0) & (x <= small.shape[1] - 1) & (y <= small.shape[0] - 1)
+        return np.asarray(flat, dtype=np.uint8), np.asarray(seen, dtype=np.uint8)
+
+    def _empty(self, flat: Image) -> Floats:
+        """Logarithms of the empty floor everywhere: medians over wide windows, so that what lies there does not
+        count, and neither does the line."""
+        rows, columns = flat.shape[:2]
+        size = (max(WINDOW, columns // CELL), max(WINDOW, rows // CELL))
+        share = np.asarray(cv2.resize(self._off_line, size, interpolation=cv2.INTER_AREA), dtype=np.float32) / 255.0
+        kept = cv2.bitwise_and(flat, flat, mask=self._off_line)
+        sums = np.asarray(cv2.resize(kept, size, interpolation=cv2.INTER_AREA), dtype=np.float32)
+        means = np.minimum(sums / np.maximum(share, 0.2)[..., None] + 0.5, 255.0).astype(np.uint8)
+        coarse = cv2.medianBlur(means, WINDOW)
+        smooth = cv2.resize(coarse, (columns, rows), interpolation=cv2.INTER_LINEAR)
+        return logs(np.asarray(smooth, dtype=np.uint8))
+
+    def _without_line(self, off: Floats, seen: Mask) -> int:
+        """Takes the line's own look out of the log differences, in place, along each side; the sides where there was
+        one. It is learned from the side itself, so that any width and colour will do."""
+        first = np.rint((self.low - self.floor_low) / STEP_MM).astype(int)
+        last = np.rint((self.high - self.floor_low) / STEP_MM).astype(int)
+        deep = int(REACH_MM / STEP_MM)
+        found = 0
+        looks = []
+        for axis in (0, 1):
+            for edge in (first[axis], last[axis]):
+                across = slice(max(edge - deep, 0), min(edge + deep + 1, self._shape[1 - axis]))
+                along = slice(max(first[1 - axis], 0), last[1 - axis] + 1)
+                part = (along, across) if axis == 0 else (across, along)
+                band, mask = off[part][::2] if axis == 0 else off[part][:, ::2].transpose(1, 0, 2), seen[part]
+                mask = mask[::2] if axis == 0 else mask[:, ::2].T
+                profile = _profile(band, mask)
+                found += int(np.abs(profile).max() > BRIGHTER)
+                lower = np.minimum(np.minimum(profile, np.roll(profile, 1, 0)), np.roll(profile, -1, 0))
+                upper = np.maximum(np.maximum(profile, np.roll(profile, 1, 0)), np.roll(profile, -1, 0))
+                # A side's end lies under the line of the next side, which its own profile knows nothing of.
+                wide = slice(max(first[1 - axis] - 2, 0), last[1 - axis] + 3)
+                part = (wide, across) if axis == 0 else (across, wide)
+                shape = (1, -1, 3) if axis == 0 else (-1, 1, 3)
+                looks.append((part, np.minimum(lower, 0).reshape(shape), np.maximum(upper, 0).reshape(shape)))
+        for part, lower, upper in looks:
+            band = off[part]
+            off[part] = np.maximum(band - upper, 0) + np.minimum(band - lower, 0)
+        return found
+
+    def _judge_paper(self, flat: Image, square: Array, solid: Mask, dark: Mask) -> None:
+        """On a marker's paper only what has colour, seen against the paper's own white, lies there as a thing."""
+        cells = np.rint((square - self.floor_low) / STEP_MM).astype(np.int32)
+        low = np.clip(cells.min(axis=0), 0, (solid.shape[1] - 1, solid.shape[0] - 1))
+        high = np.clip(cells.max(axis=0) + 1, 1, (solid.shape[1], solid.shape[0]))
+        if np.any(high - low < 3):
+            return
+        part = (slice(low[1], high[1]), slice(low[0], high[0]))
+        paper = np.zeros(solid[part].shape, dtype=np.uint8)
+        cv2.fillConvexPoly(paper, cells - low.astype(np.int32), 1)
+        level = logs(flat[part])
+        light = level.mean(axis=2)
+        white = level[light >= np.quantile(light, 0.7)].mean(axis=0)
+        off = level - white
+        tint = np.abs(off - off.mean(axis=2, keepdims=True)).max(axis=2)
+        coloured = (tint > PAPER_TINT) & (off.mean(axis=2) > -1.6)
+        solid[part] = np.where(paper > 0, coloured, solid[part])
+        dark[part] = np.where(paper > 0, 0, dark[part])
+
+
+def covered(floor: Floor, least_mm2: float) -> list[Mask]:
+    """Masks of what may lie on the floor, each joined whole, at least `least_mm2` large; largest first.
+
+    Shadows are part of them: which cells belong to a figure is found out by fitting it.
+    """
+    either = floor.solid | floor.dark
+    joined = cv2.morphologyEx(either, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (7, 7)))
+    joined = cv2.morphologyEx(joined, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=8, ltype=cv2.CV_16U)
+    sizes = [(int(stats[i, cv2.CC_STAT_AREA]), i) for i in range(1, count)]
+    return [(labels == i).astype(np.uint8) for area, i in sorted(sizes, reverse=True) if area * STEP_MM**2 >= least_mm2]
+
+
+def _profile(band: Floats, mask: Mask) -> Floats:
+    """Median level (D, 3) at each depth of a band (L, D, 3), nought where too little of it is seen."""
+    result = np.zeros((band.shape[1], 3), dtype=np.float32)
+    for depth in np.flatnonzero(mask.mean(axis=0) > 0.3):
+        result[depth] = middle(band[mask[:, depth] > 0, depth], 0)
+    return result
+
+
+def _spread(values: Floats) -> float:
+    flat = values.ravel()
+    return float(1.4826 * middle(np.abs(flat - middle(flat, 0)), 0))
+
+
+def _mesh(x: Array, y: Array) -> tuple[Floats, Floats]:
+    u, v = np.meshgrid(x.astype(np.float32), y.astype(np.float32))
+    return u, v

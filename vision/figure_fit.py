@@ -1,0 +1,199 @@
+"""A prism laid into the picture at a place: what of it is seen, in which colours, and how well a known look fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.geometry import Array, Camera
+from devices.contract import Image
+from vision.figure_faces import Solid
+from vision.sampling import Floats
+
+LYING, STANDING = "lying", "standing"
+NOISE = 0.012
+"""Noise of a sample (0..1) added to every contrast, so that a blank patch matches nothing."""
+LEAST_MM2 = 60.0
+"""A patch of which the camera sees less than this (foreshortened) says nothing."""
+PROBE_MM, PROBE_RAD = 0.7, 0.03
+"""Steps by which the descent feels its way."""
+_PROBES = np.array([(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)], dtype=float)
+_PROBES *= (PROBE_MM, PROBE_MM, PROBE_RAD)
+_TURNS = np.radians([-60.0, 0.0, 60.0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """The camera about one spot of the arena as one 3 x 4 matrix: exact perspective, the lens's bending to first order
+    (right to a hundredth of a pixel within a few figures' lengths). `eye` is the lens centre in mm, `scale` px/mm."""
+
+    eye: Array
+    matrix: Array
+    scale: float
+
+    def project(self, points_mm: Array) -> Array:
+        """Pixels (..., 2) of points (..., 3)."""
+        flat = points_mm @ self.matrix[:, :3].T + self.matrix[:, 3]
+        return np.asarray(flat[..., :2] / flat[..., 2:])
+
+    def to_floor(self, points_mm: Array) -> Array:
+        """Where on the floor (..., 2) in mm the points (..., 3) are seen."""
+        stretch = self.eye[2] / (self.eye[2] - points_mm[..., 2:])
+        return np.asarray(self.eye[:2] + (points_mm[..., :2] - self.eye[:2]) * stretch)
+
+    def moved(self, origin_px: Array) -> View:
+        """The same view in a part of the picture that begins at pixel `origin_px`."""
+        matrix = self.matrix.copy()
+        matrix[:2] -= origin_px[:, None] * matrix[2]
+        return View(self.eye, matrix, self.scale)
+
+
+def view_at(camera: Camera, xy: Array) -> View:
+    """The view about a spot (2,) in mm."""
+    around = np.array([(x, y, z) for x in (-30.0, 0.0, 30.0) for y in (-30.0, 0.0, 30.0) for z in (0.0, 40.0)])
+    around += (xy[0], xy[1], 0.0)
+    pinhole = camera.matrix @ np.column_stack([camera.rotation, camera.translation_mm])
+    flat = around @ pinhole[:, :3].T + pinhole[:, 3]
+    pixels = camera.project(around)
+    bend = np.eye(3)
+    bend[:2] = np.linalg.lstsq(flat / flat[:, 2:], pixels, rcond=None)[0].T
+    floor = pixels[::2].reshape(3, 3, 2)
+    scale = float(np.mean(np.linalg.norm(np.diff(floor, axis=0), axis=2))) / 30.0
+    return View(camera.position_mm, bend @ pinhole, scale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prints:
+    """The sample points of all four patches in one array (N, 3; see Solid.patches) and where each patch begins."""
+
+    points: Array
+    starts: NDArray[np.intp]
+    counts: NDArray[np.intp]
+
+    @property
+    def slices(self) -> list[slice]:
+        """The four patches' places in the array."""
+        return [slice(int(a), int(a + n)) for a, n in zip(self.starts, self.counts, strict=True)]
+
+
+def prints(patches: Sequence[Array]) -> Prints:
+    """The patches laid end to end."""
+    counts = np.array([len(p) for p in patches], dtype=np.intp)
+    return Prints(np.concatenate(patches), np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp), counts)
+
+
+def frames(rest: str, places: Array, solid: Solid) -> tuple[Array, Array]:
+    """Centres (P, 3) and bases (P, 3, 3; rows: axis, reference direction, their cross product) of places (P, 3).
+
+    A place is the centre's x and y in mm and an angle in radians: of the axis towards the near end (lying), of the
+    reference side (standing).
+    """
+    cos, sin = np.cos(places[:, 2]), np.sin(places[:, 2])
+    bases = np.zeros((len(places), 3, 3))
+    centres = np.empty((len(places), 3))
+    centres[:, :2] = places[:, :2]
+    if rest == LYING:
+        centres[:, 2] = solid.apothem
+        bases[:, 0, 0], bases[:, 0, 1] = cos, sin
+        bases[:, 1, 2] = 1.0
+        bases[:, 2, 0], bases[:, 2, 1] = sin, -cos
+    else:
+        centres[:, 2] = solid.length / 2
+        bases[:, 0, 2] = 1.0
+        bases[:, 1, 0], bases[:, 1, 1] = cos, sin
+        bases[:, 2, 0], bases[:, 2, 1] = -sin, cos
+    return centres, bases
+
+
+def exposure(centres: Array, bases: Array, solid: Solid, eye: Array) -> Array:
+    """Area in mm^2, as the camera sees it, of the four patches at each place: (P, 4); nought where turned away, and
+    where too little of a patch is seen to say anything."""
+    sight = eye - centres
+    sight /= np.sqrt(np.einsum("pi,pi->p", sight, sight))[:, None]
+    along = np.einsum("pij,pj->pi", bases, sight)
+    shown = np.empty((len(centres), 4))
+    shown[:, :3] = along[:, 1:2] * np.cos(_TURNS) + along[:, 2:3] * np.sin(_TURNS)
+    shown[:, 3] = along[:, 0]
+    shown *= [solid.length * solid.face_width] * 3 + [1.5 * np.sqrt(3.0) * solid.face_width**2]
+    shown[shown < LEAST_MM2] = 0.0
+    return shown
+
+
+def samples(picture: Image, view: View, centres: Array, bases: Array, points: Array) -> Floats:
+    """Colours (P, N, 3) in 0..255 of a prism's points (N, 3) at each place."""
+    turn = view.matrix[:, :3]
+    to_px = (bases @ turn.T).astype(np.float32)
+    shift = (centres @ turn.T + view.matrix[:, 3]).astype(np.float32)
+    flat = np.matmul(points.astype(np.float32), to_px) + shift[:, None, :]
+    x, y = flat[..., 0] / flat[..., 2], flat[..., 1] / flat[..., 2]
+    found = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+    return np.asarray(found, dtype=np.float32)
+
+
+def levelled(patch: Floats, made: Prints) -> Floats:
+    """Patches (P, N, 3) without each patch's mean colour."""
+    means = np.add.reduceat(patch, made.starts, axis=1) / made.counts[:, None].astype(np.float32)
+    return np.asarray(patch - np.repeat(means, made.counts, axis=1))
+
+
+def rows(patch: Floats, made: Prints) -> list[Floats]:
+    """Each patch of (P, N, 3) as rows (P, 3 n) without mean colour, of length one (shorter where it is only noise);
+    colours in 0..255."""
+    level = levelled(patch, made)
+    result = []
+    for part in made.slices:
+        flat = level[:, part].reshape(len(level), -1)
+        size = np.sqrt(np.einsum("ij,ij->i", flat, flat) + flat.shape[1] * (255 * NOISE) ** 2)
+        result.append(np.asarray(flat / size[:, None], dtype=np.float32))
+    return result
+
+
+def descend(
+    picture: Image,
+    view: View,
+    rest: str,
+    places: Array,
+    known: Floats,
+    made: Prints,
+    solid: Solid,
+) -> Array:
+    """Places (P, 3) moved one Gauss-Newton step towards where the known looks (P, N, 3; levelled) fit best."""
+    count = len(places)
+    probes = (places[:, None, :] + _PROBES).reshape(-1, 3)
+    centres, bases = frames(rest, probes, solid)
+    shown = exposure(centres[::7], bases[::7], solid, view.eye)
+    seen = levelled(samples(picture, view, centres, bases, made.points), made).reshape(count, 7, -1, 3)
+    slopes = (seen[:, 1::2] - seen[:, 2::2]) * np.float32(0.5)
+    weight = np.sqrt(shown / made.counts).astype(np.float32)
+    gains = np.zeros((count, 4), dtype=np.float32)
+    for i, part in enumerate(made.slices):
+        a, b = seen[:, 0, part].reshape(count, -1), known[:, part].reshape(count, -1)
+        gains[:, i] = np.einsum("pn,pn->p", a, b) / (np.einsum("pn,pn->p", b, b) + 1e-3)
+    off = seen[:, 0] - np.repeat(gains, made.counts, axis=1)[..., None] * known
+    spread = np.repeat(weight, made.counts, axis=1)[..., None]
+    slopes = (slopes * spread[:, None]).reshape(count, 3, -1)
+    pull = np.matmul(slopes, (off * spread).reshape(count, -1, 1))
+    normal = np.matmul(slopes, slopes.transpose(0, 2, 1)).astype(np.float64)
+    top = normal[:, range(3), range(3)].max(axis=1)
+    normal += np.eye(3) * (1e-6 + 1e-3 * top)[:, None, None]
+    steps = -np.linalg.solve(normal, pull.astype(np.float64))[..., 0]
+    return places + np.clip(steps, -5.0, 5.0) * (PROBE_MM, PROBE_MM, PROBE_RAD)
+
+
+def kinship(seen: Floats, known: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+    """A strict correlation (H) of a seen patch (n, 3) with known ones (3, H, n), and the light (H, 3) that it asks for.
+
+    `sizes` (3, H) are the known patches' sums of squares. Light may scale each colour but add nothing, so that a body
+    of another colour does not pass for a shade of light: 1 - result^2 is the share of the contrast (about each
+    colour's mean) that the known patch leaves unexplained.
+    """
+    product = np.einsum("chn,nc->ch", known, seen)
+    light = product / sizes
+    power = np.einsum("nc,nc->c", seen, seen)
+    left = float(power.sum()) - np.einsum("ch,ch->h", product, light)
+    total = float(np.sum(power - seen.sum(axis=0) ** 2 / len(seen))) + seen.size * (255 * NOISE) ** 2
+    return np.sqrt(np.clip(1.0 - left / total, 0.0, 1.0)), np.asarray(light.T)

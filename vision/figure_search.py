@@ -1,0 +1,332 @@
+"""Where figures may lie within what covers the floor: a coarse scan of places, then descent to the best of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.geometry import Array
+from devices.contract import Image
+from vision.arena import Floor
+from vision.figure_faces import Figure, Look, Solid, Templates, templates
+from vision.figure_fit import (
+    LYING,
+    STANDING,
+    Prints,
+    View,
+    descend,
+    exposure,
+    frames,
+    kinship,
+    levelled,
+    prints,
+    rows,
+    samples,
+)
+from vision.sampling import Floats
+
+SCAN_MM, SCAN_BLUR_MM = 4.0, 1.8
+"""Spacing of a figure's sample points for searching, and the blur of what they are compared with."""
+SETTLE_MM, SETTLE_BLUR_MM = 2.6, 0.9
+"""The same for finding the place to a fraction of a millimetre."""
+READ_MM, READ_BLURS_MM = 1.8, (0.35, 0.9)
+"""The same for reading: a sharp picture, a soft one."""
+GRAIN = 0.1
+"""Independent looks per mm^2 of a patch at REFERENCE px/mm: far fewer than pixels, since what a template lacks (glare,
+wear, a bent edge) spoils neighbouring pixels alike."""
+REFERENCE = 1.3
+GRID_MM, TURN_DEG = 5.0, 15.0
+"""Steps of the scan."""
+LEADS, FACES_TRIED, TRIES = 8, 3, 4
+"""Descents from the scan's best for either rest, of them from one place, and how many are read while none fits."""
+CLEAR = 0.84
+"""Likeness from which a place needs no rival."""
+COVER = 0.75
+"""Share of a silhouette that must be covered: a white label on a white floor is not seen as covered."""
+HOPE = 0.35
+"""Likeness from which a descent is worth repeating."""
+CROP_PX = 6
+
+
+Prepared = tuple[Prints, Floats, list[Floats]]
+"""Sample points, the levelled looks (H, N, 3), and each patch's looks as rows of length one (H, 3 n)."""
+
+_BESIDE = np.array(
+    [(x, y, a) for x in (-6, -3, 0, 3, 6) for y in (-6, -3, 0, 3, 6) for a in (-0.14, -0.05, 0.05, 0.14)], dtype=float
+)
+
+
+class Wardrobe:
+    """The templates of the enrolled figures, made when first needed."""
+
+    def __init__(self, figures: Sequence[Figure], solid: Solid) -> None:
+        self.figures, self.solid = tuple(figures), solid
+
+    def prepare(self) -> None:
+        """Makes all templates now."""
+        for made in (self.scan, self.settle, self.read):
+            assert made
+
+    @cached_property
+    def _scan(self) -> Templates:
+        return templates(self.figures, self.solid, SCAN_MM, SCAN_BLUR_MM)
+
+    @cached_property
+    def looks(self) -> tuple[Look, ...]:
+        """Every look, in the order of the templates."""
+        return self._scan.looks
+
+    @cached_property
+    def scan(self) -> Prepared:
+        """For searching."""
+        return _prepared(self._scan)
+
+    @cached_property
+    def settle(self) -> Prepared:
+        """For finding the place."""
+        return _prepared(templates(self.figures, self.solid, SETTLE_MM, SETTLE_BLUR_MM))
+
+    @cached_property
+    def read(self) -> tuple[Prints, tuple[tuple[tuple[Floats, Floats], ...], ...]]:
+        """Points for reading and, a blur, each patch's looks (3, H, n) with their sums of squares (3, H)."""
+        sets = []
+        for blur in READ_BLURS_MM:
+            made, known = _joined(templates(self.figures, self.solid, READ_MM, blur))
+            split = [np.ascontiguousarray(known[:, part].transpose(2, 0, 1)) for part in made.slices]
+            sets.append(tuple((p, np.einsum("chn,chn->ch", p, p) + np.float32(1.0)) for p in split))
+        return made, tuple(sets)
+
+
+def _prepared(made: Templates) -> Prepared:
+    points, known = _joined(made)
+    return points, levelled(known, points), rows(known, points)
+
+
+def _joined(made: Templates) -> tuple[Prints, Floats]:
+    return prints(made.points), np.asarray(np.concatenate(made.patches, axis=1) * 255.0, dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """A prism at a place: its rest, (x mm, y mm, angle rad), for every look how well it explains the picture (natural
+    log, against contrast left unexplained), the light each look asks for (H, 3), each look's likeness patch by patch
+    (H, 4), and the patches' exposure in mm^2 (4)."""
+
+    rest: str
+    place: Array
+    levels: Array
+    light: Floats
+    likeness: Array
+    exposure: Array
+    scale: float
+
+    @property
+    def best(self) -> int:
+        """Number of the best look."""
+        return int(np.argmax(self.levels))
+
+    @property
+    def mean_likeness(self) -> float:
+        """Likeness of the best look over all patches, 0..1."""
+        counts = weights(self.exposure, self.scale)
+        level = float(self.levels.max())
+        return float(np.sqrt(max(0.0, 1.02 - np.exp(-2.0 * level / max(float(counts.sum()), 1e-9)))))
+
+    @property
+    def clear(self) -> bool:
+        """True when the best look fits so well that no other place need be tried."""
+        return self.mean_likeness >= CLEAR
+
+
+def weights(shown: Array, scale: float) -> Array:
+    """Independent looks at patches of this exposure in mm^2, at `scale` px/mm."""
+    return np.asarray(shown * (GRAIN * min(max(scale / REFERENCE, 0.3), 2.0)))
+
+
+def evidence(alike: Array, counts: Array) -> Array:
+    """Log-likelihood (...) from likeness (..., 4) of patches with so many independent looks (4)."""
+    return np.asarray(-0.5 * (np.log(1.02 - np.clip(alike, 0.0, 1.0) ** 2) @ counts))
+
+
+def scan(
+    picture: Image, view: View, floor: Floor, mask: NDArray[np.uint8], points: Array, wardrobe: Wardrobe
+) -> Fit | None:
+    """The figure that explains best what lies there, None when no prism fits into `mask` (cells of the flat map that
+    are covered) about the covered `points` (N, 2) in mm at floor height."""
+    solid = wardrobe.solid
+    soft, near = _softened(picture, view, points)
+    leads: list[tuple[float, str, Array, int]] = []
+    for rest in (LYING, STANDING):
+        places = _candidates(rest, view, floor, mask, points, solid)
+        if len(places):
+            leads += _leads(soft, near, rest, places, wardrobe)
+    winner: Fit | None = None
+    for _, rest, place, look in sorted(leads, key=lambda lead: -lead[0])[:TRIES]:
+        fit = settle(picture, view, rest, place, look, wardrobe)
+        if not fit.clear and fit.mean_likeness >= HOPE:
+            again = _beside(picture, view, fit, wardrobe)
+            fit = max(fit, again, key=lambda f: float(f.levels.max()))
+        if winner is None or fit.levels.max() > winner.levels.max():
+            winner = fit
+        if winner.clear:
+            break
+    return winner
+
+
+def _leads(
+    picture: Image, view: View, rest: str, places: Array, wardrobe: Wardrobe
+) -> list[tuple[float, str, Array, int]]:
+    """The best few distinct places of one rest after a descent in the blurred picture, with mean likeness and look."""
+    solid = wardrobe.solid
+    levels = _alike(picture, view, rest, places, wardrobe.scan, solid)
+    kept: list[tuple[int, int]] = []
+    for at in np.argsort(-levels, axis=None)[:400]:
+        i, look = (int(n) for n in np.unravel_index(at, levels.shape))
+        near = [other for j, other in kept if not _other(places[i], places[j])]
+        # Another face at the same place pulls the descent elsewhere: a few faces are worth a try.
+        if look not in near and len(near) < FACES_TRIED:
+            kept.append((i, look))
+        if len(kept) == LEADS:
+            break
+    places, looks = places[[i for i, _ in kept]], np.array([look for _, look in kept])
+    made, known, _ = wardrobe.scan
+    for _ in range(2):
+        for _ in range(3):
+            places = descend(picture, view, rest, places, known[looks], made, solid)
+        levels = _alike(picture, view, rest, places, wardrobe.scan, solid)
+        looks = levels.argmax(axis=1)
+    shown = exposure(*frames(rest, places, solid), solid, view.eye).sum(axis=1)
+    means = levels.max(axis=1) / np.maximum(shown, 1.0)
+    return [(float(m), rest, p, int(look)) for m, p, look in zip(means, places, looks, strict=True)]
+
+
+def _beside(picture: Image, view: View, fit: Fit, wardrobe: Wardrobe) -> Fit:
+    """The best fit near one that is not clear: a descent that began with a neighbour's face may end a face aside."""
+    places = fit.place + _BESIDE
+    levels = _alike(picture, view, fit.rest, places, wardrobe.settle, wardrobe.solid)
+    i, look = (int(n) for n in np.unravel_index(np.argmax(levels), levels.shape))
+    return settle(picture, view, fit.rest, places[i], look, wardrobe)
+
+
+def settle(picture: Image, view: View, rest: str, place: Array, look: int, wardrobe: Wardrobe) -> Fit:
+    """The fit of the place to which `look` descends from `place`, with all detail."""
+    solid = wardrobe.solid
+    made, known, _ = wardrobe.settle
+    places = place[None]
+    for _ in range(8):
+        before = places
+        places = descend(picture, view, rest, places, known[look][None], made, solid)
+        if np.abs(places - before).max() < 0.08:
+            break
+    made, sets = wardrobe.read
+    centres, bases = frames(rest, places, solid)
+    shown = exposure(centres, bases, solid, view.eye)[0]
+    counts = weights(shown, view.scale)
+    seen = samples(picture, view, centres, bases, made.points)[0]
+    front = int(np.argmax(shown))
+    best: Fit | None = None
+    for patches in sets:
+        alike = np.zeros((len(wardrobe.looks), 4))
+        light = np.ones((len(wardrobe.looks), 3), dtype=np.float32)
+        for i in np.flatnonzero(counts):
+            alike[:, i], lit = kinship(seen[made.slices[i]], *patches[i])
+            if i == front:
+                light = lit
+        levels = evidence(alike, counts)
+        if best is None or levels.max() > best.levels.max():
+            best = Fit(rest, places[0], levels, light, alike, shown, view.scale)
+    assert best is not None
+    return best
+
+
+def silhouette_mm(rest: str, place: Array, view: View, solid: Solid) -> Array:
+    """Where the prism's twelve corners (12, 2) are seen on the floor, in mm."""
+    return view.to_floor(corners(rest, place, solid))
+
+
+def corners(rest: str, place: Array, solid: Solid) -> Array:
+    """The prism's twelve corners (12, 3) in mm: the far end's six, then the near end's."""
+    centres, bases = frames(rest, place[None], solid)
+    turns = np.radians(30.0 + 60.0 * np.arange(6))
+    ring = np.column_stack([np.cos(turns), np.sin(turns)]) * solid.face_width
+    local = [np.column_stack([np.full(6, end * solid.length / 2), ring]) for end in (-1, 1)]
+    return np.asarray(np.concatenate(local) @ bases[0] + centres[0])
+
+
+_LYING_BODY = np.array(
+    [(s, b, c) for s in (-0.4, 0.0, 0.4) for b, c in ((0.9, -0.3), (0.9, 0.3), (0.0, -0.7), (0.0, 0.7))]
+)
+_STANDING_BODY = np.array(
+    [(s, b, c) for s in (-0.3, 0.1, 0.5) for b, c in ((0.7, 0.0), (0.0, -0.7), (0.0, 0.7), (-0.7, 0.0))]
+)
+
+
+def _candidates(rest: str, view: View, floor: Floor, mask: NDArray[np.uint8], points: Array, solid: Solid) -> Array:
+    """Places on a grid whose silhouette is covered."""
+    height = solid.across_flats if rest == LYING else solid.length
+    shrink = (view.eye[2] - height) / view.eye[2]
+    tops = view.eye[:2] + (points - view.eye[:2]) * shrink
+    low, high = tops.min(axis=0), tops.max(axis=0)
+    xs, ys = (np.arange(a, b + GRID_MM, GRID_MM) for a, b in zip(low, high, strict=True))
+    spots = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    covered = _covered(floor, mask, view, np.column_stack([spots, np.full(len(spots), height)])) > 0
+    spots = spots[covered]
+    towards = np.arctan2(*(view.eye[:2] - points.mean(axis=0))[::-1])
+    if rest == LYING:
+        angles = towards + np.radians(np.arange(-90.0 + TURN_DEG / 2, 90.0, TURN_DEG))
+        body = _LYING_BODY
+    else:
+        angles = towards + np.radians([-15.0, 15.0])
+        body = _STANDING_BODY
+    if not len(spots):
+        return np.empty((0, 3))
+    places = np.column_stack([np.repeat(spots, len(angles), axis=0), np.tile(angles, len(spots))])
+    inner = body * (solid.length, solid.apothem, solid.apothem)
+    _, bases = frames(rest, places[: len(angles)], solid)
+    turned = inner @ bases
+    height = solid.apothem if rest == LYING else solid.length / 2
+    solid_points = turned[None] + np.column_stack([spots, np.full(len(spots), height)])[:, None, None, :]
+    cover = _covered(floor, mask, view, solid_points.reshape(-1, 3)).reshape(len(places), -1).mean(axis=1)
+    return np.asarray(places[cover >= COVER])
+
+
+def _covered(floor: Floor, mask: NDArray[np.uint8], view: View, solid_points: Array) -> NDArray[np.uint8]:
+    columns, rows = floor.cells(view.to_floor(solid_points))
+    return np.asarray(mask[rows, columns])
+
+
+def _softened(picture: Image, view: View, points: Array) -> tuple[Image, View]:
+    """The part of the picture about covered floor points, blurred as the templates of the search are, and its view."""
+    edge = np.array([points.min(axis=0) - 10.0, points.max(axis=0) + 10.0])
+    box = view.project(np.array([(x, y, 0.0) for x in edge[:, 0] for y in edge[:, 1]]))
+    low = np.maximum(np.floor(box.min(axis=0)).astype(int) - CROP_PX, 0)
+    high = np.minimum(np.ceil(box.max(axis=0)).astype(int) + CROP_PX, (picture.shape[1], picture.shape[0]))
+    high = np.maximum(high, low + 1)
+    low = np.minimum(low, np.array([picture.shape[1], picture.shape[0]]) - 1)
+    crop = picture[low[1] : high[1], low[0] : high[0]]
+    soft = np.asarray(cv2.GaussianBlur(crop, (0, 0), SCAN_BLUR_MM * 0.8 * view.scale), dtype=np.uint8)
+    return soft, view.moved(low.astype(float))
+
+
+def _alike(picture: Image, view: View, rest: str, places: Array, prepared: Prepared, solid: Solid) -> Floats:
+    """How alike (P, H) each place is to every look: the patches' correlations, weighed by what is seen of them."""
+    made, _, known = prepared
+    centres, bases = frames(rest, places, solid)
+    shown = exposure(centres, bases, solid, view.eye).astype(np.float32)
+    seen = rows(samples(picture, view, centres, bases, made.points), made)
+    result = np.zeros((len(places), len(known[0])), dtype=np.float32)
+    for i in range(4):
+        if shown[:, i].any():
+            result += (seen[i] * shown[:, i : i + 1]) @ known[i].T
+    return result
+
+
+def _other(a: Array, b: Array) -> bool:
+    """True when two places are not the same one within a few steps of the scan."""
+    turn = abs((a[2] - b[2] + np.pi) % (2 * np.pi) - np.pi)
+    return bool(np.hypot(a[0] - b[0], a[1] - b[1]) > 1.8 * GRID_MM or turn > 0.5)

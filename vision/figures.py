@@ -1,0 +1,300 @@
+"""Figures thrown into an arena: which, which face is up, where they touch the floor, in or out of the line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from calibration.geometry import Array
+from calibration.profile import TableProfile
+from devices.contract import Frame, Image
+from vision.arena import STEP_MM, Arena, Floor, Mask, covered
+from vision.contract import VisionError
+from vision.figure_faces import FACES, Figure, Solid, check
+from vision.figure_fit import LYING, View, frames, view_at
+from vision.figure_search import Fit, Wardrobe, corners, evidence, scan, weights
+from vision.pictures import as_bgr
+from vision.reading import SURE_LEAD, Fact, Piece, Reading
+from vision.registration import Pose, Registration, board_corners_px
+
+UNKNOWN = "unknown"
+"""The figure's name when it is none of the enrolled ones (or nothing that could be read)."""
+ENDS = ("top", "bottom")
+SMALLEST_MM2 = 220.0
+"""Covered floor below which nothing of a figure's size can lie (an end is 500 mm^2)."""
+FITTED = 0.5
+"""Likeness from which a prism's place is believed, whatever it may be."""
+MOST = 12
+"""Pieces looked for in one picture."""
+STRANGE = {LYING: (0.83, 0.79), "standing": (0.82, 0.70)}
+"""Likeness at which an enrolled figure and a stranger are even: without, and with another figure's light to compare."""
+LIGHT_SPREAD, LIGHT_MOST = 0.035, 12.0
+"""How much the colour of light differs (log) between figures of one picture; the most it may count against a look."""
+BLIND_MM, LENS_MM = 0.9, 0.4
+"""What the place of the floor is uncertain by where the lens is not calibrated, and where it is."""
+DARK = 14.0
+"""Mean level below which a picture is too dark to judge."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """A thing on the floor: its fit where a prism fits, the cells that it covers, its view, whether it lies wholly in
+    the picture."""
+
+    fit: Fit | None
+    cells_mm: Array
+    view: View
+    whole: bool
+
+
+class FigureReader:
+    """Reads the figures in and about an arena; see vision.contract.Reader."""
+
+    def __init__(self, profile: TableProfile, figures: Sequence[Figure]) -> None:
+        """`figures` are the enrolled ones; raises VisionError when one of them, or the profile, cannot work."""
+        check(figures)
+        sizes = profile.board.sizes_mm
+        self._solid = Solid(sizes.get("figure_length", 45.0), sizes.get("figure_across_flats", 24.0))
+        if not (5.0 <= self._solid.across_flats <= self._solid.length <= 200.0):
+            raise VisionError(f"no figure is {self._solid.length} mm long and {self._solid.across_flats} mm across")
+        self._profile, self._figures = profile, tuple(figures)
+        self._registration = Registration(profile)
+        self._arena = Arena(profile)
+        self._wardrobe = Wardrobe(figures, self._solid)
+
+    def prepare(self) -> None:
+        """Makes the templates now (a fraction of a second), so that the first reading is as quick as any."""
+        if self._figures:
+            self._wardrobe.prepare()
+
+    def read(self, frame: Frame) -> Reading:
+        """The reading: one piece a figure or other thing.
+
+        Facts of a piece: `figure` (names and `unknown`), `face` (`1`..`6`, `top`, `bottom`: the one that is up),
+        `state` (`power`, `shield`, `immune`), `in` (`yes`, `no`: its footprint touches the square within the line's
+        outer edge), `touching` (`yes`, `no`: it touches the line), `distance` (one value: mm from the arena's centre
+        to the figure's centre on the floor). `outline` is the footprint in mm.
+        """
+        picture = as_bgr(frame.bgr)
+        blank = Reading(frame.number, frame.time_s)
+        if picture is None:
+            return replace(blank, troubles=("vision.bad_picture",))
+        pose = self._registration.locate(picture)
+        if pose is None:
+            dark = float(picture[::8, ::8].mean()) < DARK
+            return replace(blank, troubles=("vision.too_dark" if dark else "vision.no_board",))
+        floor = self._arena.floor(picture, pose.camera)
+        found = self._found(picture, floor, pose)
+        lights = [_light(f.fit) for f in found]
+        pieces = []
+        for i, thing in enumerate(found):
+            others = [light for j, light in enumerate(lights) if j != i and light is not None]
+            pieces.append(self._piece(thing, others, pose))
+        troubles = ["vision.board_moved"] if pose.moved else []
+        named = [p.facts["figure"].best for p in pieces if p.facts["figure"].sure(SURE_LEAD)]
+        if any(named.count(name) > 1 for name in named if name != UNKNOWN):
+            troubles.append("vision.equal_figures")
+        return Reading(
+            frame.number,
+            frame.time_s,
+            pieces=tuple(pieces),
+            board_px=board_corners_px(self._profile, pose.camera),
+            residual_mm=pose.residual_mm,
+            troubles=tuple(troubles),
+        )
+
+    def agree(self, look: Mapping[str, str]) -> None:
+        """Nothing is learned from what was agreed: every picture is read by itself."""
+
+    def draw(self, image: Image, reading: Reading) -> Image:
+        """A copy of the picture with footprints, names and faces drawn where they were read."""
+        picture = as_bgr(image)
+        if picture is None or not reading.board_found:
+            return image.copy()
+        picture = picture.copy()
+        board = np.array(self._profile.board.corners_mm, dtype=np.float32)
+        to_px = cv2.getPerspectiveTransform(board, np.array(reading.board_px, dtype=np.float32))
+        for piece in reading.pieces:
+            figure = piece.facts["figure"]
+            sure = figure.sure(SURE_LEAD) and figure.best != UNKNOWN
+            colour = (90, 200, 60) if sure else (40, 170, 255)
+            outline = np.array(piece.outline or [piece.xy], dtype=np.float32).reshape(-1, 1, 2)
+            shape = np.rint(cv2.perspectiveTransform(outline, to_px)).astype(np.int32)
+            cv2.polylines(picture, [shape], True, colour, 2, cv2.LINE_AA)
+            said = f"{figure.best} {piece.facts['face'].best}" if sure else "?"
+            at = tuple(int(v) for v in shape.reshape(-1, 2).min(axis=0) - 6)
+            cv2.putText(picture, said, at, cv2.FONT_HERSHEY_SIMPLEX, 0.6, colour, 2, cv2.LINE_AA)
+        return picture
+
+    def _found(self, picture: Image, floor: Floor, pose: Pose) -> list[_Found]:
+        found: list[_Found] = []
+        for mask in covered(floor, SMALLEST_MM2):
+            left = mask
+            while len(found) < MOST:
+                points = floor.points(left)
+                if len(points) * STEP_MM**2 < SMALLEST_MM2:
+                    break
+                view = view_at(pose.camera, points.mean(axis=0))
+                fit = scan(picture, view, floor, left, points, self._wardrobe) if self._figures else None
+                if fit is None or fit.mean_likeness < FITTED:
+                    rest = floor.points(_opened(left & floor.solid))
+                    if len(rest) * STEP_MM**2 >= SMALLEST_MM2:
+                        whole = bool(np.all(_within(view.project(_lifted(rest)), picture)))
+                        found.append(_Found(None, rest, view, whole))
+                    break
+                body = corners(fit.rest, fit.place, self._solid)
+                own = floor.inside(view.to_floor(body))
+                whole = bool(np.all(_within(view.project(body), picture)))
+                found.append(_Found(fit, floor.points(own), view, whole))
+                left = _opened(left & (1 - np.asarray(cv2.dilate(own, np.ones((3, 3), np.uint8)), dtype=np.uint8)))
+        return found
+
+    def _piece(self, thing: _Found, lights: list[Array], pose: Pose) -> Piece:
+        base = LENS_MM if self._profile.lens is not None else BLIND_MM
+        ground = math.hypot(base, 1.2 * pose.residual_mm)
+        if thing.fit is None:
+            return self._stranger(thing, ground)
+        fit = thing.fit
+        reason = "" if thing.whole else "out_of_picture"
+        names, faces, states = self._facts(fit, lights, reason)
+        sigma = math.hypot(ground, 0.5 if fit.clear else 1.0 + 8.0 * max(0.0, 0.8 - fit.mean_likeness))
+        outline = self._footprint(fit)
+        facts = {"figure": names, "face": faces, "state": states, **self._where(outline, fit.place[:2], sigma, reason)}
+        turned = self._wardrobe.looks[fit.best].turned and fit.rest == LYING
+        angle = math.degrees(float(fit.place[2])) + (180.0 if turned else 0.0)
+        xy = (float(fit.place[0]), float(fit.place[1]))
+        spots = tuple((float(x), float(y)) for x, y in outline)
+        return Piece("figure", xy, sigma, facts, angle_deg=(angle + 180.0) % 360.0 - 180.0, outline=spots)
+
+    def _stranger(self, thing: _Found, ground: float) -> Piece:
+        """Something that no prism explains: unknown, and only as sure of its place as its blob is."""
+        middle = thing.cells_mm.mean(axis=0)
+        hull = cv2.convexHull(thing.cells_mm.astype(np.float32)).reshape(-1, 2).astype(np.float64)
+        names = (*(f.name for f in self._figures), UNKNOWN)
+        reason = "unclear" if thing.whole else "out_of_picture"
+        facts = {
+            "figure": Fact(names, (*(-12.0,) * len(self._figures), 0.0), reason="" if thing.whole else reason),
+            "face": Fact(_faces(), (0.0,) * len(_faces()), True, reason),
+            "state": Fact(("power", "shield", "immune"), (0.0,) * 3, True, reason),
+            # A thing's height throws its picture outwards by up to its height: only a blob well inside is surely in.
+            **self._where(hull, middle, math.hypot(ground, 8.0), "" if thing.whole else reason),
+        }
+        spots = tuple((float(x), float(y)) for x, y in hull)
+        return Piece("figure", (float(middle[0]), float(middle[1])), math.hypot(ground, 8.0), facts, outline=spots)
+
+    def _facts(self, fit: Fit, lights: list[Array], reason: str) -> tuple[Fact, Fact, Fact]:
+        looks = self._wardrobe.looks
+        levels = fit.levels.copy()
+        if lights:
+            reference = np.median(np.array(lights), axis=0)
+            off = _tint(fit.light.astype(np.float64)) - reference
+            levels -= np.minimum(0.5 * np.sum((off / LIGHT_SPREAD) ** 2, axis=1), LIGHT_MOST)
+        even = STRANGE[fit.rest][1 if lights else 0]
+        counts = weights(fit.exposure, fit.scale)
+        stranger = float(evidence(np.full(4, even), counts))
+        best = [
+            max(x for x, look in zip(levels, looks, strict=True) if look.figure == i) for i in range(len(self._figures))
+        ]
+        names = Fact((*(f.name for f in self._figures), UNKNOWN), (*map(float, best), stranger), bool(reason), reason)
+        chosen = int(np.argmax(best))
+        floor_level = float(levels.min()) - 30.0
+        shown = dict.fromkeys(_faces(), floor_level)
+        for level, look in zip(levels, looks, strict=True):
+            if look.figure == chosen:
+                key = str(look.face) if fit.rest == LYING else ENDS[look.turned]
+                shown[key] = max(shown[key], float(level))
+        # A face of a figure that is none of ours means nothing.
+        strange = names.best == UNKNOWN
+        hidden, why = bool(reason) or strange, reason or ("unclear" if strange else "")
+        faces = Fact(tuple(shown), tuple(shown.values()), hidden, why)
+        kinds = {"power": floor_level, "shield": floor_level, "immune": floor_level}
+        for key, level in shown.items():
+            kind = "immune" if key in ENDS else self._figures[chosen].states[int(key) - 1]
+            kinds[kind] = max(kinds.get(kind, floor_level), level)
+        return names, faces, Fact(tuple(kinds), tuple(kinds.values()), hidden, why)
+
+    def _footprint(self, fit: Fit) -> Array:
+        """The contact area on the floor (N, 2) in mm: a face of the prism, or its end."""
+        if fit.rest != LYING:
+            return corners(fit.rest, fit.place, self._solid)[:6, :2]
+        _, bases = frames(fit.rest, fit.place[None], self._solid)
+        along, across = bases[0, 0, :2] * self._solid.length / 2, bases[0, 2, :2] * self._solid.face_width / 2
+        middle = fit.place[:2]
+        return np.array(
+            [middle + along + across, middle - along + across, middle - along - across, middle + along - across]
+        )
+
+    def _where(self, outline: Array, middle: Array, sigma: float, reason: str) -> dict[str, Fact]:
+        low, high = self._arena.low, self._arena.high
+        line = self._profile.board.sizes_mm.get("line", 10.0)
+        outside = _gap(outline, low, high)
+        inner = _depth(outline, low + line, high - line)
+        distance = float(np.hypot(*(middle - (low + high) / 2)))
+        on = min(-outside, inner) if outside <= 0 else -outside
+        hidden = bool(reason)
+        return {
+            "in": Fact(("yes", "no"), (_log_cdf(-outside / sigma), _log_cdf(outside / sigma)), hidden, reason),
+            "touching": Fact(("yes", "no"), (_log_cdf(on / sigma), _log_cdf(-on / sigma)), hidden, reason),
+            "distance": Fact((f"{distance:.1f}",), (0.0,), hidden, reason),
+        }
+
+
+def _faces() -> tuple[str, ...]:
+    return (*(str(k + 1) for k in range(FACES)), *ENDS)
+
+
+def _tint(light: Array) -> Array:
+    """Colour of light (..., 3) as logarithms without its brightness."""
+    logs = np.log(np.maximum(light, 1e-3))
+    return np.asarray(logs - logs.mean(axis=-1, keepdims=True), dtype=np.float64)
+
+
+def _light(fit: Fit | None) -> Array | None:
+    """The tint of light on a figure that is read well enough to tell it."""
+    if fit is None or fit.rest != LYING or fit.mean_likeness < STRANGE[LYING][1]:
+        return None
+    return _tint(np.asarray(fit.light[fit.best], dtype=np.float64))
+
+
+def _opened(mask: Mask) -> Mask:
+    return np.asarray(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)), dtype=np.uint8)
+
+
+def _lifted(points: Array) -> Array:
+    return np.column_stack([points, np.zeros(len(points))])
+
+
+def _within(pixels: Array, picture: Image) -> Array:
+    height, width = picture.shape[:2]
+    x, y = pixels[..., 0], pixels[..., 1]
+    return np.asarray((x >= 1) & (y >= 1) & (x <= width - 2) & (y <= height - 2))
+
+
+def _gap(outline: Array, low: Array, high: Array) -> float:
+    """How far a convex outline lies outside the rectangle; below nought: how deep it reaches in."""
+    polygon = outline.astype(np.float64)
+    box = np.array([low, (high[0], low[1]), high, (low[0], high[1])])
+    sides = []
+    for shape, other in ((box, polygon), (polygon, box)):
+        area = float(np.sum(shape[:, 0] * np.roll(shape[:, 1], -1) - shape[:, 1] * np.roll(shape[:, 0], -1)))
+        edges = np.roll(shape, -1, axis=0) - shape
+        normals = np.column_stack([edges[:, 1], -edges[:, 0]]) * (1 if area > 0 else -1)
+        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-9)
+        sides.append(max(float(np.min((other - p) @ n)) for p, n in zip(shape, normals, strict=True)))
+    # Separating axes: exact when they touch or overlap, a lower bound by a corner, which is what a referee needs.
+    return max(sides)
+
+
+def _depth(outline: Array, low: Array, high: Array) -> float:
+    """How far the outline reaches beyond the rectangle; below nought: its distance within."""
+    return float(np.max(np.concatenate([low - outline, outline - high], axis=1)))
+
+
+def _log_cdf(z: float) -> float:
+    """log of the normal distribution function, kept finite."""
+    z = max(-8.0, min(8.0, z))
+    return math.log(0.5 * math.erfc(-z / math.sqrt(2.0)))
