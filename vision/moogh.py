@@ -31,6 +31,8 @@ _MANY = 4
 """Cells under something unknown from which it is taken for a hand."""
 _FOLLOW = 0.3
 """Share of the newest agreed hue in a cube's."""
+_CLOSE = 0.1
+"""Correlation by which a second die's face may fit worse than the best; print fits worse."""
 _FLOOR = -30.0
 
 
@@ -276,11 +278,11 @@ class MooghReader:
 
 
 def _apart(faces: Sequence[Face], side_mm: float) -> tuple[Face, ...]:
-    """The faces with pips that are different dice, best first; the best one alone when none shows any."""
+    """The faces that are different dice, best first: those that show pips nearly as well as the best."""
     kept: list[Face] = []
     for face in sorted(faces, key=lambda f: -f.fit):
         far = all(np.hypot(face.xy_mm[0] - k.xy_mm[0], face.xy_mm[1] - k.xy_mm[1]) > side_mm for k in kept)
-        if not kept or (face.shown and far):
+        if not kept or (face.shown and far and face.fit > kept[0].fit - _CLOSE):
             kept.append(face)
     return tuple(kept)
 

@@ -31,6 +31,8 @@ _LEAST_CONTRAST = 0.10
 
 _LOOKED_AT = 8
 """Best places of the coarse search that are searched finely."""
+_COARSE_PX, _COARSE_INNER = 12, 0.76
+"""Side of a face, and of the part of it that is compared (in sides), in the coarse search."""
 
 Reach = float | tuple[float, float]
 Expected = tuple[tuple[float, float], float] | None
@@ -152,17 +154,24 @@ def _sampled(
 
 def _fitted(patch: Floats, step: float, xy_mm: tuple[float, float], expected: Expected) -> Face | None:
     """The best face in a view (high, wide): first at every other place, then about the best of those."""
-    t = _templates()
-    windows = np.lib.stride_tricks.sliding_window_view(patch - patch.mean(), (FACE_PX, FACE_PX))
+    t = _templates(FACE_PX, _TURN_DEG, _INNER)
+    level = patch - patch.mean()
+    windows = np.lib.stride_tricks.sliding_window_view(level, (FACE_PX, FACE_PX))
     rows, columns = windows.shape[:2]
-    coarse = _matches(windows[::2, ::2].reshape(-1, FACE_PX * FACE_PX), t).max(axis=1)
-    across = (columns + 1) // 2
-    near = np.zeros((rows, columns), dtype=bool)
-    heights = coarse.reshape(-1, across).copy()
-    for _ in range(_LOOKED_AT):
-        row, column = (int(i) for i in divmod(int(np.argmax(heights)), across))
-        heights[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0.0
-        near[max(0, 2 * row - 1) : 2 * row + 2, max(0, 2 * column - 1) : 2 * column + 2] = True
+    near = np.ones((rows, columns), dtype=bool)
+    if rows * columns > 9 * _LOOKED_AT:
+        near[:] = False
+        size = tuple(max(_COARSE_PX, round(n * _COARSE_PX / FACE_PX)) for n in level.shape[::-1])
+        small = cv2.resize(level, size, interpolation=cv2.INTER_AREA)
+        coarse = np.lib.stride_tricks.sliding_window_view(small, (_COARSE_PX, _COARSE_PX))
+        match = _matches(coarse.reshape(-1, _COARSE_PX**2), _templates(_COARSE_PX, 2 * _TURN_DEG, _COARSE_INNER))
+        heights = match.max(axis=1).reshape(coarse.shape[:2])
+        for _ in range(_LOOKED_AT):
+            row, column = (int(v) for v in np.unravel_index(int(np.argmax(heights)), heights.shape))
+            heights[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0.0
+            y = round(row * (rows - 1) / max(1, len(heights) - 1))
+            x = round(column * (columns - 1) / max(1, heights.shape[1] - 1))
+            near[max(0, y - 1) : y + 2, max(0, x - 1) : x + 2] = True
     spots = np.argwhere(near)
     middles = np.stack([spots[:, 1] - (columns - 1) / 2, (rows - 1) / 2 - spots[:, 0]], axis=1) * step + xy_mm
     match = _matches(windows[near].reshape(-1, FACE_PX * FACE_PX), t)
@@ -192,18 +201,19 @@ def _matches(places: Floats, t: _Templates) -> Floats:
 
 
 @cache
-def _templates() -> _Templates:
-    steps = (np.arange(FACE_PX) + 0.5) / FACE_PX - 0.5
+def _templates(size: int, turn_deg: float, inner: float) -> _Templates:
+    """All patterns of a face of `size` px, one each `turn_deg`, of which the middle `inner` sides are compared."""
+    steps = (np.arange(size) + 0.5) / size - 0.5
     x, y = np.meshgrid(steps, -steps)
-    quarter = round(90.0 / _TURN_DEG)
+    quarter = round(90.0 / turn_deg)
     masks, slopes, patterns, values, turned, mask_of = [], [], [], [], [], []
     for n in range(2 * quarter):
-        turn = n * _TURN_DEG
+        turn = n * turn_deg
         c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
         u, v = c * x + s * y, -s * x + c * y
         if n < quarter:
             # Soft edge of one sample.
-            mask = np.clip((_INNER / 2 - np.maximum(np.abs(u), np.abs(v))) * FACE_PX + 0.5, 0, 1).ravel()
+            mask = np.clip((inner / 2 - np.maximum(np.abs(u), np.abs(v))) * size + 0.5, 0, 1).ravel()
             root = np.sqrt(mask)
             basis, _ = np.linalg.qr(root[:, None] * np.stack([np.ones_like(mask), x.ravel(), y.ravel()], axis=1))
             masks.append(mask)
@@ -214,7 +224,7 @@ def _templates() -> _Templates:
                 continue
             for pip in _PIPS:
                 gaps = np.min([np.hypot(u - a * _SPREAD, v - b * _SPREAD) for a, b in spots], axis=0).ravel()
-                shape = np.clip((pip - gaps) * FACE_PX / 1.6 + 0.5, 0, 1)
+                shape = np.clip((pip - gaps) * size / 1.6 + 0.5, 0, 1)
                 weighted = shape * mask - slope.T @ (slope @ shape)
                 patterns.append(weighted / math.sqrt(float(weighted @ (weighted / np.maximum(mask, 1e-9)))))
                 values.append(int(value) - 1)
