@@ -1,4 +1,4 @@
-"""The command line: demo, run, census, bench, perft, words."""
+"""The command line: demo, run, census, bench, perft, mat, words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from calibration.profile import CalibrationError
+from calibration.mat import marker_sheet_svg, mat_svg
+from calibration.profile import CalibrationError, load_board
 from companion.bench.perft import perft
 from companion.bulletin import Bulletin
 from companion.config import Config, ConfigError, load_config
@@ -79,6 +80,12 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument("position", nargs="?", help="a position line (default: a dealt start)")
     count.set_defaults(command=_perft)
 
+    mat = commands.add_parser("mat", help="a table mat or a sheet of markers to print, as SVG in true size")
+    mat.add_argument("game")
+    mat.add_argument("--markers", action="store_true", help="only the markers, on A4, to cut out")
+    mat.add_argument("--out", type=Path, metavar="FILE", help="write to a file (default: standard output)")
+    mat.set_defaults(command=_mat)
+
     words = commands.add_parser("words", help="checks the catalogue of sentences")
     words.add_argument("check", choices=["check"])
     words.set_defaults(command=_words)
@@ -117,7 +124,8 @@ def _demo(args: argparse.Namespace) -> int:
         service = Service(_rules, journal, bulletin, deal=lambda name, chance: GAMES[name].deal_start(chance))
         demo = Demo(entry, service, bulletin, seed, speed)
         if args.turns is None or args.port is not None or args.host is not None:
-            server = _server(service, bulletin, args.host or "127.0.0.1", args.port if args.port is not None else 8000)
+            port = args.port if args.port is not None else 8000
+            server = _server(service, bulletin, data, args.host or "127.0.0.1", port)
             stack.enter_context(server)
             print(f"{entry.name} plays at {server.url}{f' (phones: {server.join_url})' if server.join_url else ''}")
             print(f"seed {seed}; Ctrl-C ends it", flush=True)
@@ -142,10 +150,12 @@ def _speed(text: str) -> float:
     return speed
 
 
-def _server(service: Service, bulletin: Bulletin, host: str, port: int, config: Config | None = None) -> Server:
+def _server(
+    service: Service, bulletin: Bulletin, data: Path, host: str, port: int, config: Config | None = None
+) -> Server:
     language = config.language if config is not None else None
     offers = [entry.load_rules() for entry in GAMES.values() if entry.has_table]
-    return Server(bulletin, service.submit, host=host, port=port, language=language, offers=offers)
+    return Server(bulletin, service.submit, host=host, port=port, language=language, offers=offers, data=data)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -166,7 +176,7 @@ def _run(args: argparse.Namespace) -> int:
             words = Message("companion.journal_damaged", (("file", str(damaged)),))
             print(f"companion: {say(words)}", file=sys.stderr)
             service.report(None, "journal file", words)
-        server = _server(service, bulletin, host, port, config)
+        server = _server(service, bulletin, data, host, port, config)
         stack.enter_context(server)
         service.start()
         stack.callback(service.stop)
@@ -196,6 +206,18 @@ def _perft(args: argparse.Namespace) -> int:
     entry = game(args.game)
     for depth, count, seconds in perft(entry, args.depth, args.position):
         print(f"depth {depth}: {count} positions in {seconds:.2f} s", flush=True)
+    return 0
+
+
+def _mat(args: argparse.Namespace) -> int:
+    game(args.game)
+    board = load_board(args.game)
+    svg = marker_sheet_svg(board) if args.markers else mat_svg(board)
+    if args.out is None:
+        print(svg)
+    else:
+        args.out.write_text(svg, encoding="utf-8")
+        print(f"print {args.out} at 100 % and measure its line of 100 mm", file=sys.stderr)
     return 0
 
 
