@@ -181,10 +181,11 @@ class MooghReader:
     def _score_dice(self, picture: Image, camera: Camera, points: PointCard) -> tuple[tuple[str, Face], ...]:
         """Dice on the point card with the slot that each lies at, best first."""
         faces = []
-        for slot, middle in self._points["slots_mm"].items():
+        for slot in points.taken:
+            middle = self._points["slots_mm"][slot]
             face = self._face(picture, camera, points.card.at(middle), self._score_mm, 7.5)
             if face is not None:
-                faces.append((str(slot), face))
+                faces.append((slot, face))
         kept = _apart([f for _, f in faces], self._score_mm)
         return tuple((slot, face) for face in kept for slot, other in faces if other is face)
 

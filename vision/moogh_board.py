@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.geometry import Camera
 from devices.contract import Image
 from vision.moogh_dice import Face, read_face
-from vision.sampling import Floats, logs
-
-Bools = NDArray[np.bool_]
+from vision.sampling import Bools, Floats, Indices, logs, middle
 
 PX_MM = 1.5
 """Side of a pixel of the plan."""
@@ -91,12 +89,12 @@ def read_ground(picture: Image, camera: Camera, spec: GroundSpec, hues: Mapping[
     )
     own = _board_print(seen, spec)
     hue, light = seen[..., :2], seen[..., 2] - own[..., 2]
-    apart = np.linalg.norm(hue - own[..., :2], axis=2)
+    apart = _length(hue - own[..., :2])
     beast = _beast(picture, camera, spec, hue, apart > _ALIEN)
     die = _hidden(camera, spec, beast, light.shape)
     board = seen[RIM:-RIM, RIM:-RIM, 2]
-    brightest = float(np.quantile(board[::2, ::2], 0.9))
-    white = (np.minimum(np.linalg.norm(hue, axis=2), apart) < _PALE) & (light > _BRIGHT / 2) & ~die
+    brightest = float(np.quantile(board[::3, ::3], 0.9))
+    white = (np.minimum(_length(hue), apart) < _PALE) & (light > _BRIGHT / 2) & ~die
     masks = {name: mask & ~die for name, mask in _masks(hue, light, apart, hues).items()}
     masks["white"] = white & (light > _BRIGHT) & (seen[..., 2] > brightest + _BRIGHTER)
     cubes = {name: _cubes(mask, hue, spec) for name, mask in masks.items()}
@@ -128,15 +126,15 @@ def _beast(picture: Image, camera: Camera, spec: GroundSpec, hue: Floats, alien:
         part = (slice(max(0, row - 8), row + 9), slice(max(0, column - 8), column + 9))
         own = np.median(hue[part][inside[part]], axis=0)
         # From here on by the die's own hue: the table beyond the board's edge is not the board's either.
-        full = _fullness((np.linalg.norm(hue - own, axis=2) < _LIKE) & alien, side)
+        full = _fullness((_length(hue - own) < _LIKE) & alien, side)
         rows, columns = np.nonzero(full > full.max() - 0.05)
         places = np.array([_place(float(c), float(r), spec) for r, c in zip(rows, columns, strict=True)])
         foot, high = camera.position_mm[:2], float(camera.position_mm[2])
         # Of all that is seen of the die, its top is farthest from the point below the camera.
         away = np.linalg.norm(places - foot, axis=1)
         farthest = places[away >= away.max() - 2 * PX_MM].mean(axis=0)
-        middle = foot + (farthest - foot) * (high - top) / (high - spec.board_mm - spec.cube_mm)
-        near = read_face(picture, camera, (middle[0], middle[1]), top, spec.die_mm, spec.die_mm / 4)
+        centre = foot + (farthest - foot) * (high - top) / (high - spec.board_mm - spec.cube_mm)
+        near = read_face(picture, camera, (centre[0], centre[1]), top, spec.die_mm, spec.die_mm / 4)
         if near is not None and near.shown:
             return near
     wide, high = spec.wide * spec.pitch_mm, spec.deep * spec.pitch_mm
@@ -176,13 +174,8 @@ def _plan(picture: Image, camera: Camera, spec: GroundSpec, height_mm: float) ->
 def _board_print(seen: Floats, spec: GroundSpec) -> Floats:
     """Hue and brightness (plan, 3) of the board itself under this light: a quadratic fitted to the middles of the cells
     with those that hold something weighed out."""
-    pitch = spec.pitch_mm / PX_MM
-    rows = [round(RIM + (r + 0.5) * pitch) for r in range(spec.deep)]
-    columns = [round(RIM + (c + 0.5) * pitch) for c in range(spec.wide)]
-    cells = np.array([np.median(seen[r - 4 : r + 5, c - 4 : c + 5], axis=(0, 1)) for r in rows for c in columns])
-    x, y = np.meshgrid(np.linspace(-1, 1, seen.shape[1]), np.linspace(-1, 1, seen.shape[0]))
-    terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=-1)
-    basis = terms[np.ix_(rows, columns)].reshape(-1, 6)
+    rows, columns, terms, basis = _light_terms(spec)
+    cells = middle(seen[rows, columns], axis=1).astype(np.float64)
     weight = 1 / (1 + (np.abs(cells - np.median(cells, axis=0)).max(axis=1) / 0.3) ** 4)
     fit = np.zeros((6, 3))
     for _ in range(6):
@@ -190,12 +183,27 @@ def _board_print(seen: Floats, spec: GroundSpec) -> Floats:
         fit = np.linalg.lstsq(basis * root, cells * root, rcond=None)[0]
         off = np.abs(cells - basis @ fit).max(axis=1)
         weight = 1 / (1 + (off / max(2.0 * float(np.median(off)), 0.04)) ** 4)
-    return (terms @ fit).astype(np.float32)
+    return np.asarray(terms @ fit.astype(np.float32))
+
+
+@cache
+def _light_terms(spec: GroundSpec) -> tuple[Indices, Indices, Floats, Floats]:
+    """Rows and columns (cells, samples) of the cells' middles in the plan; a quadratic's terms over the plan (high,
+    wide, 6) and in the cells (cells, 6)."""
+    pitch = spec.pitch_mm / PX_MM
+    tall = np.round(RIM + (np.arange(spec.deep) + 0.5) * pitch).astype(np.intp)
+    across = np.round(RIM + (np.arange(spec.wide) + 0.5) * pitch).astype(np.intp)
+    wide, high = _size(spec)
+    x, y = np.meshgrid(np.linspace(-1, 1, wide), np.linspace(-1, 1, high))
+    terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=-1).astype(np.float32)
+    near = np.array([(r, c) for r in range(-4, 5, 2) for c in range(-4, 5, 2)], dtype=np.intp)
+    row, column = (v.ravel() for v in np.meshgrid(tall, across, indexing="ij"))
+    return row[:, None] + near[:, 0], column[:, None] + near[:, 1], terms, terms[row, column]
 
 
 def _masks(hue: Floats, light: Floats, apart: Floats, hues: Mapping[str, Sequence[float]]) -> dict[str, Bools]:
     """Which pixels of the plan may be of which colour (white is judged elsewhere)."""
-    strength = np.linalg.norm(hue, axis=2)
+    strength = _length(hue)
     known = np.log(np.maximum(strength, 0.02))
     sigma = np.hypot(_TURN, _WEAK / np.maximum(strength, 0.02))
     names = list(hues)
@@ -260,6 +268,10 @@ def _hidden(camera: Camera, spec: GroundSpec, beast: Face | None, shape: tuple[i
     pixels = np.array([_pixel((float(x), float(y)), spec) for x, y in hull], np.int32)
     cv2.fillConvexPoly(out, pixels, 1)
     return np.asarray(cv2.dilate(out, np.ones((3, 3), np.uint8)), dtype=bool)
+
+
+def _length(hue: Floats) -> Floats:
+    return np.asarray(cv2.magnitude(hue[..., 0].copy(), hue[..., 1].copy()), dtype=np.float32)
 
 
 def _cells(mask: Bools, spec: GroundSpec) -> Floats:

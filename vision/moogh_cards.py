@@ -31,6 +31,10 @@ _CLEAR_FIT = 0.75
 """Mean correlation from which the other way up is not tried."""
 
 
+_TAKEN = 0.08
+"""Standard deviation of log brightness within a slot from which something may lie there."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Card:
     """A card's place: `origin_mm` its upper left corner on the table, `right` and `down` unit vectors of its print."""
@@ -75,10 +79,12 @@ class ActionCard:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointCard:
-    """The point card: its place, and by how much (natural log odds) this way up is likelier than the other."""
+    """The point card: its place, by how much (natural log odds) this way up is likelier than the other, and the slots
+    (names of the spec) that do not look empty."""
 
     card: Card
     lead: float
+    taken: tuple[str, ...]
 
 
 def find_cards(
@@ -254,4 +260,13 @@ def read_point_card(picture: Image, camera: Camera, card: Card, spec: Mapping[st
         for rows in (near, far)
     ]
     lead = (apart[0] - apart[1]) / 0.02
-    return PointCard(card if lead >= 0 else card.turned(), abs(lead))
+    if lead < 0:
+        card, flat = card.turned(), flat[::-1, ::-1]
+    light = flat.mean(axis=2, dtype=np.float32)
+    reach = int(float(spec["slot_mm"]) / 2) - 2
+    taken = []
+    for name, (x, y) in spec["slots_mm"].items():
+        inside = light[round(y) - reach : round(y) + reach + 1, round(x) - reach : round(x) + reach + 1]
+        if float(inside.std()) > _TAKEN:
+            taken.append(str(name))
+    return PointCard(card, abs(lead), tuple(taken))

@@ -24,7 +24,7 @@ _PIPS, _INNER = (0.09, 0.125), 0.86
 _TURN_DEG = 7.5
 _EVIDENCE = 16.0
 """Independent samples that a face counts for."""
-_LEAST_FIT, _GOOD_FIT = 0.72, 0.88
+_LEAST_FIT, _GOOD_FIT = 0.72, 0.82
 """Correlation from which a face counts as one that shows pips, and from which no other view is tried."""
 _LEAST_CONTRAST = 0.10
 """Standard deviation (log units) below which a face is too plain to show any."""
@@ -75,11 +75,11 @@ class Face:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Templates:
-    """Unit-length patterns (P, F * F), the value index (P,), the turn in degrees (P,) and which mask (P,) each goes
-    with; the masks (M, F * F) of the turned face, and on each of them a plane's three directions (M, 3, F * F)."""
+    """Unit-length patterns (P, F * F) in order of value, the first of each value (6,), turn in degrees (P,) and mask (P,)
+    of each; the masks (M, F * F) of the turned face, and on each of them a plane's three directions (M, 3, F * F)."""
 
     patterns: Floats
-    values: Array
+    firsts: Array
     turns: Array
     mask_of: Array
     masks: Floats
@@ -99,29 +99,29 @@ def read_face(
         return None
     # A die is likelier where it is expected than at the end of the reach.
     expected = None if isinstance(reach_mm, tuple) else (xy_mm, reach_mm / 2)
-    best = None
-    # Pips stand out by whiteness (the weakest channel), or by brightness where that says otherwise.
-    light = logs(patch)
-    for view in (light.min(axis=2), light.mean(axis=2, dtype=np.float32)):
-        face = _fitted(np.asarray(view, dtype=np.float32), step, xy_mm, expected)
-        if face is not None and (best is None or face.fit > best.fit):
-            best = face
-        if best is not None and best.fit >= _GOOD_FIT:
+    best: tuple[Face, int] | None = None
+    for n, view in enumerate(_views(patch)):
+        face = _fitted(view, step, xy_mm, expected)
+        if face is not None and (best is None or face.fit > best[0].fit):
+            best = face, n
+        if best is not None and best[0].fit >= _GOOD_FIT:
             break
-    return None if best is None else _between(picture, camera, height_mm, step, best, expected)
-
-
-def _between(picture: Image, camera: Camera, height_mm: float, step: float, face: Face, expected: Expected) -> Face:
-    """The same face half a sample aside where it fits better there."""
+    if best is None:
+        return None
+    face, n = best
+    # Half a sample aside it may fit better.
     patch = _sampled(picture, camera, face.xy_mm, height_mm, step, (FACE_PX + 1, FACE_PX + 1))
-    if patch is None:
+    between = None if patch is None else _fitted(_views(patch)[n], step, face.xy_mm, expected)
+    if between is None:
         return face
+    nearer = max(face, between, key=lambda f: f.fit)
+    return Face(np.maximum(face.fits, between.fits), nearer.xy_mm, nearer.turn_deg)
+
+
+def _views(patch: Image) -> tuple[Floats, Floats]:
+    """Views in which pips stand out: whiteness (the weakest channel), and brightness where that says otherwise."""
     light = logs(patch)
-    views = (light.min(axis=2), light.mean(axis=2, dtype=np.float32))
-    found = [_fitted(np.asarray(view, dtype=np.float32), step, face.xy_mm, expected) for view in views]
-    faces = [face, *(f for f in found if f is not None)]
-    best = max(faces, key=lambda f: f.fit)
-    return Face(np.max([f.fits for f in faces], axis=0), best.xy_mm, best.turn_deg)
+    return np.asarray(light.min(axis=2)), np.asarray(light.mean(axis=2, dtype=np.float32))
 
 
 def _sampled(
@@ -181,7 +181,7 @@ def _fitted(patch: Floats, step: float, xy_mm: tuple[float, float], expected: Ex
     top = int(np.argmax(match))
     if float(match.flat[top]) <= 0.0:
         return None
-    best = np.array([match[:, t.values == v].max() for v in range(6)])
+    best = np.maximum.reduceat(match.max(axis=0), t.firsts)
     spot, pattern = divmod(top, match.shape[1])
     return Face(
         fits=best,
@@ -197,7 +197,10 @@ def _matches(places: Floats, t: _Templates) -> Floats:
     rest = energy - (slopes * slopes).sum(axis=2)
     plain = rest < _LEAST_CONTRAST**2 * t.masks.sum(axis=1)
     scale = np.where(plain, 0.0, 1.0 / np.sqrt(np.maximum(rest, 1e-6))).astype(np.float32)
-    return np.asarray(np.abs(places @ t.patterns.T) * scale[:, t.mask_of], dtype=np.float32)
+    match = places @ t.patterns.T
+    np.abs(match, out=match)
+    match *= scale[:, t.mask_of]
+    return np.asarray(match, dtype=np.float32)
 
 
 @cache
@@ -230,11 +233,12 @@ def _templates(size: int, turn_deg: float, inner: float) -> _Templates:
                 values.append(int(value) - 1)
                 turned.append(turn)
                 mask_of.append(n % quarter)
+    order = np.argsort(values, kind="stable")
     return _Templates(
-        patterns=np.array(patterns, dtype=np.float32),
-        values=np.array(values),
-        turns=np.array(turned),
-        mask_of=np.array(mask_of),
+        patterns=np.array(patterns, dtype=np.float32)[order],
+        firsts=np.searchsorted(np.array(values)[order], np.arange(6)),
+        turns=np.array(turned)[order],
+        mask_of=np.array(mask_of)[order],
         masks=np.array(masks, dtype=np.float32),
         slopes=np.array(slopes, dtype=np.float32),
     )
