@@ -121,13 +121,11 @@ class Arena:
         pixels = camera.project(np.column_stack([grid, np.zeros(len(grid))])).reshape(nodes, nodes, 2)
         pixels = np.clip(np.nan_to_num(pixels, nan=-1e5), -1e5, 1e5)
         scale = float(np.median(np.linalg.norm(np.diff(pixels, axis=1), axis=2))) / float(xs[1])
-        shrink = max(1, int(scale + 0.3))
-        small = picture
-        if shrink > 1:
-            height, width = picture.shape[0] // shrink * shrink, picture.shape[1] // shrink * shrink
-            whole = picture[:height, :width]
-            size = (width // shrink, height // shrink)
-            small = np.asarray(cv2.resize(whole, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        shrink, small = 1, picture
+        while shrink * 2 <= scale + 0.6 and min(small.shape[:2]) > 64:
+            height, width = small.shape[0] // 2 * 2, small.shape[1] // 2 * 2
+            half = cv2.resize(small[:height, :width], (width // 2, height // 2), interpolation=cv2.INTER_AREA)
+            shrink, small = shrink * 2, np.asarray(half, dtype=np.uint8)
         pixels = ((pixels + 0.5) / shrink - 0.5).astype(np.float32)
         # Perspective bends so little between 25 x 25 exact points that straight lines will do.
         u, v = _mesh(np.linspace(0, nodes - 1, columns), np.linspace(0, nodes - 1, rows))

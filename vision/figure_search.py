@@ -42,9 +42,9 @@ wear, a bent edge) spoils neighbouring pixels alike."""
 REFERENCE = 1.3
 GRID_MM, TURN_DEG = 5.0, 15.0
 """Steps of the scan."""
-LEADS, FACES_TRIED, TRIES = 8, 3, 4
+LEADS, FACES_TRIED, TRIES = 6, 3, 3
 """Descents from the scan's best for either rest, of them from one place, and how many are read while none fits."""
-CLEAR = 0.84
+CLEAR = {LYING: 0.84, STANDING: 0.75}
 """Likeness from which a place needs no rival."""
 COVER = 0.75
 """Share of a silhouette that must be covered: a white label on a white floor is not seen as covered."""
@@ -140,7 +140,7 @@ class Fit:
     @property
     def clear(self) -> bool:
         """True when the best look fits so well that no other place need be tried."""
-        return self.mean_likeness >= CLEAR
+        return self.mean_likeness >= CLEAR[self.rest]
 
 
 def weights(shown: Array, scale: float) -> Array:
@@ -160,49 +160,58 @@ def scan(
     are covered) about the covered `points` (N, 2) in mm at floor height."""
     solid = wardrobe.solid
     soft, near = _softened(picture, view, points)
-    leads: list[tuple[float, str, Array, int]] = []
+    winner: Fit | None = None
+    # What lies is looked for first: where it is found, nothing stands.
     for rest in (LYING, STANDING):
         places = _candidates(rest, view, floor, mask, points, solid)
-        if len(places):
-            leads += _leads(soft, near, rest, places, wardrobe)
-    winner: Fit | None = None
-    for _, rest, place, look in sorted(leads, key=lambda lead: -lead[0])[:TRIES]:
-        fit = settle(picture, view, rest, place, look, wardrobe)
-        if not fit.clear and fit.mean_likeness >= HOPE:
-            again = _beside(picture, view, fit, wardrobe)
-            fit = max(fit, again, key=lambda f: float(f.levels.max()))
-        if winner is None or fit.levels.max() > winner.levels.max():
-            winner = fit
-        if winner.clear:
-            break
+        if not len(places):
+            continue
+        leads = _leads(soft, near, rest, places, wardrobe)
+        for mean, place, look in leads[:TRIES]:
+            if mean < 0.7 * leads[0][0]:
+                break
+            fit = settle(picture, view, rest, place, look, wardrobe)
+            winner = _better(winner, fit)
+            if winner.clear:
+                return winner
+    if winner is not None and winner.mean_likeness >= HOPE:
+        winner = _better(winner, _beside(picture, view, winner, wardrobe))
     return winner
 
 
-def _leads(
-    picture: Image, view: View, rest: str, places: Array, wardrobe: Wardrobe
-) -> list[tuple[float, str, Array, int]]:
-    """The best few distinct places of one rest after a descent in the blurred picture, with mean likeness and look."""
+def _better(a: Fit | None, b: Fit) -> Fit:
+    return b if a is None or b.levels.max() > a.levels.max() else a
+
+
+def _leads(picture: Image, view: View, rest: str, places: Array, wardrobe: Wardrobe) -> list[tuple[float, Array, int]]:
+    """Mean likeness, place and look of the best few places of one rest after a descent in the blurred picture."""
     solid = wardrobe.solid
     levels = _alike(picture, view, rest, places, wardrobe.scan, solid)
-    kept: list[tuple[int, int]] = []
-    for at in np.argsort(-levels, axis=None)[:400]:
-        i, look = (int(n) for n in np.unravel_index(at, levels.shape))
-        near = [other for j, other in kept if not _other(places[i], places[j])]
-        # Another face at the same place pulls the descent elsewhere: a few faces are worth a try.
-        if look not in near and len(near) < FACES_TRIED:
-            kept.append((i, look))
-        if len(kept) == LEADS:
+    chosen: list[int] = []
+    looks: list[int] = []
+    near_by = np.zeros((len(places), LEADS), dtype=bool)
+    open_ = levels.copy()
+    while len(chosen) < LEADS:
+        i, look = (int(n) for n in np.unravel_index(np.argmax(open_), levels.shape))
+        if not np.isfinite(open_[i, look]):
             break
-    places, looks = places[[i for i, _ in kept]], np.array([look for _, look in kept])
+        near = _near(places, places[i])
+        near_by[:, len(chosen)] = near
+        chosen.append(i)
+        looks.append(look)
+        # Another face at the same place pulls the descent elsewhere: a few faces are worth a try.
+        open_[near, look] = -np.inf
+        open_[near_by.sum(axis=1) >= FACES_TRIED] = -np.inf
+    places, which = places[chosen], np.array(looks)
     made, known, _ = wardrobe.scan
-    for _ in range(2):
-        for _ in range(3):
-            places = descend(picture, view, rest, places, known[looks], made, solid)
+    for steps in (3, 2):
+        for _ in range(steps):
+            places = descend(picture, view, rest, places, known[which], made, solid)
         levels = _alike(picture, view, rest, places, wardrobe.scan, solid)
-        looks = levels.argmax(axis=1)
+        which = levels.argmax(axis=1)
     shown = exposure(*frames(rest, places, solid), solid, view.eye).sum(axis=1)
     means = levels.max(axis=1) / np.maximum(shown, 1.0)
-    return [(float(m), rest, p, int(look)) for m, p, look in zip(means, places, looks, strict=True)]
+    return [(float(means[i]), places[i], int(which[i])) for i in np.argsort(-means)]
 
 
 def _beside(picture: Image, view: View, fit: Fit, wardrobe: Wardrobe) -> Fit:
@@ -221,7 +230,7 @@ def settle(picture: Image, view: View, rest: str, place: Array, look: int, wardr
     for _ in range(8):
         before = places
         places = descend(picture, view, rest, places, known[look][None], made, solid)
-        if np.abs(places - before).max() < 0.08:
+        if np.abs(places - before).max() < 0.12:
             break
     made, sets = wardrobe.read
     centres, bases = frames(rest, places, solid)
@@ -326,7 +335,7 @@ def _alike(picture: Image, view: View, rest: str, places: Array, prepared: Prepa
     return result
 
 
-def _other(a: Array, b: Array) -> bool:
-    """True when two places are not the same one within a few steps of the scan."""
-    turn = abs((a[2] - b[2] + np.pi) % (2 * np.pi) - np.pi)
-    return bool(np.hypot(a[0] - b[0], a[1] - b[1]) > 1.8 * GRID_MM or turn > 0.5)
+def _near(places: Array, place: Array) -> NDArray[np.bool_]:
+    """Which places (P, 3) are the same as one within a few steps of the scan."""
+    turn = np.abs((places[:, 2] - place[2] + np.pi) % (2 * np.pi) - np.pi)
+    return np.asarray((np.hypot(places[:, 0] - place[0], places[:, 1] - place[1]) < 1.8 * GRID_MM) & (turn < 0.5))

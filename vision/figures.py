@@ -26,6 +26,9 @@ UNKNOWN = "unknown"
 ENDS = ("top", "bottom")
 SMALLEST_MM2 = 220.0
 """Covered floor below which nothing of a figure's size can lie (an end is 500 mm^2)."""
+REST_MM2, BODY_MM2 = 200.0, 900.0
+"""Beside a figure another is looked for where this much covered floor is no shadow, or so much is covered at all (what
+no shadow explains counts twice)."""
 FITTED = 0.5
 """Likeness from which a prism's place is believed, whatever it may be."""
 MOST = 12
@@ -134,14 +137,19 @@ class FigureReader:
         found: list[_Found] = []
         for mask in covered(floor, SMALLEST_MM2):
             left = mask
+            first = True
             while len(found) < MOST:
-                points = floor.points(left)
-                if len(points) * STEP_MM**2 < SMALLEST_MM2:
+                solid = _opened(left & floor.solid)
+                sizes = [cv2.countNonZero(m) * STEP_MM**2 for m in (left, left & floor.solid)]
+                # A figure without colour on a floor of its own shade may look like a mere shadow: once it is tried.
+                if sizes[0] < SMALLEST_MM2 or not (first or sizes[1] > REST_MM2 or sum(sizes) > BODY_MM2):
                     break
+                first = False
+                points = floor.points(left)
                 view = view_at(pose.camera, points.mean(axis=0))
                 fit = scan(picture, view, floor, left, points, self._wardrobe) if self._figures else None
                 if fit is None or fit.mean_likeness < FITTED:
-                    rest = floor.points(_opened(left & floor.solid))
+                    rest = floor.points(solid)
                     if len(rest) * STEP_MM**2 >= SMALLEST_MM2:
                         whole = bool(np.all(_within(view.project(_lifted(rest)), picture)))
                         found.append(_Found(None, rest, view, whole))
