@@ -8,6 +8,7 @@ from functools import cache
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.geometry import Array, Camera
 from devices.contract import Image
@@ -75,13 +76,13 @@ class Face:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Templates:
-    """Unit-length patterns (P, F * F) in order of value, the first of each value (6,), turn in degrees (P,) and mask (P,)
-    of each; the masks (M, F * F) of the turned face, and on each of them a plane's three directions (M, 3, F * F)."""
+    """Unit-length patterns (P, F * F) in order of value, the first of each value (6,), turn in degrees and mask of each
+    (P,); the masks (M, F * F) of the turned face, and on each of them a plane's three directions (M, 3, F * F)."""
 
     patterns: Floats
-    firsts: Array
+    firsts: NDArray[np.intp]
     turns: Array
-    mask_of: Array
+    mask_of: NDArray[np.intp]
     masks: Floats
     slopes: Floats
 
@@ -236,9 +237,9 @@ def _templates(size: int, turn_deg: float, inner: float) -> _Templates:
     order = np.argsort(values, kind="stable")
     return _Templates(
         patterns=np.array(patterns, dtype=np.float32)[order],
-        firsts=np.searchsorted(np.array(values)[order], np.arange(6)),
+        firsts=np.searchsorted(np.array(values)[order], np.arange(6)).astype(np.intp),
         turns=np.array(turned)[order],
-        mask_of=np.array(mask_of)[order],
+        mask_of=np.array(mask_of, dtype=np.intp)[order],
         masks=np.array(masks, dtype=np.float32),
         slopes=np.array(slopes, dtype=np.float32),
     )

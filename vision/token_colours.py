@@ -15,6 +15,9 @@ SPREAD = 0.14
 FOLLOW = 0.3
 """Share of the newest agreed hue in a learned one."""
 
+STRANGE = 2.5
+"""Standard deviations from all known hues from which a token makes the hues be fitted anew."""
+
 _STRENGTHS = np.linspace(0.45, 1.25, 6, dtype=np.float32)
 _GRID = np.linspace(-0.36, 0.36, 7, dtype=np.float32)
 _SHIFTS = np.array([(a, b) for a in _GRID for b in _GRID], dtype=np.float32)
@@ -27,12 +30,18 @@ class Palette:
     def __init__(self, colours: Sequence[str]) -> None:
         self._named = np.array([named_hue(c) for c in colours])
         self._learned = np.full_like(self._named, np.nan)
+        self._fit: Floats | None = None
         self.hues: Floats = self._named
 
     def fit(self, seen: Floats) -> None:
         """Fits the named hues to those seen (tokens, 2): one strength and one shift for all, as light and haze act."""
         known = ~np.isnan(self._learned[:, 0])
-        self.hues = self._fitted(seen) if len(seen) else self._named
+        if known.all():
+            self.hues = self._learned.copy()
+            return
+        if len(seen) and (self._fit is None or float(distances(seen, self).min(axis=1).max()) > STRANGE):
+            self._fit = self._fitted(seen)
+        self.hues = self._named if self._fit is None or not len(seen) else self._settled(seen, self._fit)
         self.hues = np.where(known[:, None], self._learned, self.hues)
 
     def learn(self, player: int, hue: Floats) -> None:
@@ -45,7 +54,10 @@ class Palette:
             _best_shift(seen, np.float32(strength) * self._named, _SHIFTS, float(strength)) for strength in _STRENGTHS
         ]
         _, coarse, strength = min(tries, key=lambda t: t[0])
-        _, fitted, _ = _best_shift(seen, coarse, _FINER, strength)
+        return _best_shift(seen, coarse, _FINER, strength)[1]
+
+    def _settled(self, seen: Floats, fitted: Floats) -> Floats:
+        """The fitted hues moved to the middle of the tokens that are nearest to each."""
         nearest = np.argmin(np.linalg.norm(seen[:, None] - fitted[None], axis=2), axis=1)
         moved = [
             np.median(seen[nearest == n], axis=0) if np.count_nonzero(nearest == n) >= 2 else hue

@@ -18,7 +18,7 @@ from vision.contract import VisionError
 from vision.pictures import as_bgr
 from vision.reading import Fact, Reading
 from vision.registration import Pose, Registration, board_corners_px
-from vision.sampling import Floats, Stencil, logs
+from vision.sampling import Floats, Stencil, logs, middle, spread_of
 from vision.token_colours import Palette, distances
 
 Bools = NDArray[np.bool_]
@@ -44,6 +44,9 @@ WHITE = ((0.02, 0.08), (0.65, 0.1))
 
 MIDDLE = 0.62
 """Radius (in token radii) of that middle."""
+
+BURNT = 250
+"""Level from which a sample is at the top of the sensor's range."""
 
 BRIGHT, BRIGHTER = -0.3, 0.15
 """Log brightness against the picture's white, and against the board there, from which a pale sample counts as white."""
@@ -80,6 +83,7 @@ class TokenReader:
         self._registration = Registration(profile)
         self._palette = Palette(colours)
         self._places = list(board.places_mm)
+        self._keys = [f"cell:{place}" for place in self._places]
         self._poses = np.array([(x, y, 0.0) for x, y in board.places_mm.values()])
         groups = {place: name for name, places in board.grid.get("groups", {}).items() for place in places}
         self._groups = [
@@ -93,7 +97,10 @@ class TokenReader:
         self._stencil = Stencil(points)
         self._heights_mm = (board.sizes_mm["token_height"], board.sizes_mm["board_height"])
         self._rings = [(self._distance >= a) & (self._distance < b) for a, b in pairwise((0.0, *RINGS))]
-        self._crossings, self._beside = _crossings(self._places, self._poses)
+        self._within = self._distance < RINGS[-1]
+        self._crossings, self._beside = _crossings(self._poses)
+        self._basis = _quadratic(self._poses, self._poses)
+        self._crossing_basis = _quadratic(self._crossings, self._poses)
         self._values = ("-", *(f"{kind}{n + 1}" for kind in ("mole", "busy") for n in range(len(colours))))
         self._seen: dict[str, Floats] = {}
 
@@ -142,7 +149,8 @@ class TokenReader:
     def _sample(self, picture: Image, pose: Pose) -> _Cells:
         colours, inside = self._stencil.colours(picture, pose.camera, self._poses, self._heights_mm[0])
         crossings, seen = _CROSS.colours(picture, pose.camera, self._crossings, self._heights_mm[1])
-        burnt = (colours.max(axis=2) >= 250).mean(axis=1, dtype=np.float32)
+        top = np.maximum(np.maximum(colours[..., 0], colours[..., 1]), colours[..., 2])
+        burnt = np.count_nonzero(top >= BURNT, axis=1).astype(np.float32) / np.float32(top.shape[1])
         between = _opponent(crossings).mean(axis=1)
         between[~seen.all(axis=1)] = np.nan
         return _Cells(_opponent(colours), between, burnt, inside.mean(axis=1) > 0.97)
@@ -150,20 +158,25 @@ class TokenReader:
     def _facts(self, cells: _Cells) -> dict[str, Fact]:
         board, between = self._light_field(cells)
         relative = cells.samples - board[:, None]
-        rings = np.stack([np.median(relative[:, ring], axis=1) for ring in self._rings], axis=1)
+        rings = np.stack([middle(relative[:, ring], axis=1) for ring in self._rings], axis=1)
         strange = np.zeros(len(self._places), dtype=np.float32)
         lean = np.zeros(len(self._places), dtype=np.float32)
         for group in self._groups:
             off = self._beside_usual(rings[group], group)
             # The 40 % that are most alike stand for the empty ones: up to half of the cells may hold something.
-            spread = np.maximum(np.quantile(np.abs(off), 0.4, axis=0) / 0.524, NOISE)
+            at = int(0.4 * (len(off) - 1))
+            spread = np.maximum(np.partition(np.abs(off), at, axis=0)[at] / 0.524, NOISE)
             score = off / spread
             strange[group] = np.sqrt(np.mean(np.sum(score[..., :2] ** 2, axis=2) + 0.3 * score[..., 2] ** 2, axis=1))
             # Sample by sample: where what is not the board as it is printed there has its middle.
             taken = group & (strange > PRESENT / 2)
-            away = np.abs(relative[taken] - np.median(relative[group], axis=0))[..., :2].max(axis=2)
-            alien = (away > 4 * NOISE[0]).astype(np.float32)
-            lean[taken] = np.hypot(*(alien @ self._points.astype(np.float32)).T) / np.maximum(alien.sum(axis=1), 10)
+            if taken.any():
+                # Some forty cells say well enough how the print looks.
+                like = relative[group][:: max(1, int(group.sum()) // 40), :, :2]
+                away = np.abs(relative[taken][..., :2] - middle(like, axis=0)).max(axis=2)
+                alien = (away > 4 * NOISE[0]).astype(np.float32)
+                reach = np.hypot(*(alien @ self._points.astype(np.float32)).T)
+                lean[taken] = reach / np.maximum(alien.sum(axis=1), 10)
         taken = strange > PRESENT / 2
         hue, white = self._colours(cells.samples, taken, board[:, 2])
         self._palette.fit(hue[taken & (white < 0.3)])
@@ -178,8 +191,16 @@ class TokenReader:
         )
         scores[np.isin(reasons, ("glare", "askew"))] *= 0.1
         hidden = np.isin(reasons, ("hand", "out_of_picture"))
-        rows = zip(self._places, scores.tolist(), hidden.tolist(), reasons.tolist(), strict=True)
-        return {f"cell:{p}": Fact(self._values, tuple(row), hid, why) for p, row, hid, why in rows}
+        rows = zip(self._keys, scores.round(1).tolist(), hidden.tolist(), reasons.tolist(), strict=True)
+        # Most cells look alike: equal facts are made once.
+        made: dict[tuple[object, ...], Fact] = {}
+        facts = {}
+        for key, row, hid, why in rows:
+            look = (*row, hid, why)
+            if look not in made:
+                made[look] = Fact(self._values, tuple(row), hid, why)
+            facts[key] = made[look]
+        return facts
 
     def _scores(self, strange: Floats, hue: Floats, white: Floats) -> tuple[Floats, Bools]:
         """Log-likelihoods (cells, values), 0 for the best; and which cells' hue is no player's."""
@@ -197,59 +218,60 @@ class TokenReader:
     def _beside_usual(self, rings: Floats, group: Bools) -> Floats:
         """How far each cell's rings (cells, rings, 3) are off those of its like: off their median, and where they are
         many also off a slope over the board (a printed ring lies aside where the registration is a little off)."""
-        off = rings - np.median(rings, axis=0)
+        off = rings - middle(rings, axis=0)
         if len(rings) < MANY:
-            return np.asarray(off)
+            return np.asarray(off, dtype=np.float32)
         flat = off.reshape(len(off), -1).astype(np.float64)
         basis = _quadratic(self._poses[group], self._poses)[:, :3]
         weight = np.ones(len(flat))
-        for _ in range(6):
-            root = np.sqrt(weight)[:, None]
-            rest = flat - basis @ np.linalg.lstsq(basis * root, flat * root, rcond=None)[0]
-            size = np.linalg.norm(rest, axis=1)
-            weight = 1 / (1 + (size / (1.5 * np.quantile(size, 0.4))) ** 4)
-        return rest.reshape(off.shape).astype(np.float32)
+        for _ in range(4):
+            rest = flat - basis @ _weighted_fit(basis, flat, weight)
+            size = np.sqrt((rest * rest).sum(axis=1))
+            weight = 1 / (1 + (size / (1.5 * _lower_part(size))) ** 4)
+        return np.asarray(rest.reshape(off.shape), dtype=np.float32)
 
     def _light_field(self, cells: _Cells) -> tuple[Floats, Floats]:
         """Colour and brightness (cells, 3) of the plain board under this light: a quadratic over the board, fitted to
         the plain cells with those that hold something weighed out; and how far the crossings are off it."""
-        centre = np.median(cells.samples[:, self._distance < RINGS[-1]], axis=1).astype(np.float64)
-        basis = _quadratic(self._poses, self._poses)
+        centre = middle(cells.samples[:, self._within], axis=1).astype(np.float64)
+        basis = self._basis
         plain = self._groups[0].astype(np.float64)
         weight = plain
         fit: Array = np.zeros((basis.shape[1], 3))
-        for _ in range(10):
-            root = np.sqrt(weight)[:, None]
-            fit = np.asarray(np.linalg.lstsq(basis * root, centre * root, rcond=None)[0])
+        for _ in range(7):
+            fit = _weighted_fit(basis, centre, weight)
             off = np.abs(centre - basis @ fit).max(axis=1)
-            spread = max(1.4826 * float(np.median(off[plain > 0])), 0.02)
+            spread = max(float(spread_of(off[plain > 0], axis=0)), 0.02)
             weight = plain / (1 + (off / (2 * spread)) ** 4)
-        between = cells.between - _quadratic(self._crossings, self._poses) @ fit
+        between = cells.between - self._crossing_basis @ fit
         return (basis @ fit).astype(np.float32), between.astype(np.float32)
 
     def _covered(self, between: Floats) -> Bools:
         """Cells with three quarters of their crossings not looking as the board's crossings do: something larger than a
         token lies there. A shadow darkens but does not colour, so only the hue counts."""
-        usual = np.nanmedian(between, axis=0)
-        off = np.abs(between - usual)[:, :2]
-        spread = np.maximum(1.4826 * np.nanmedian(off, axis=0), NOISE[:2])
-        strange = np.nan_to_num(off / spread, nan=np.inf).max(axis=1) > 7.0
-        return np.array([len(b) > 0 and 4 * np.count_nonzero(strange[b]) >= 3 * len(b) for b in self._beside])
+        seen = between[~np.isnan(between[:, 0]), :2]
+        if not len(seen):
+            return np.zeros(len(self._places), dtype=bool)
+        usual = middle(seen, axis=0)
+        spread = np.maximum(spread_of(seen - usual, axis=0), NOISE[:2])
+        strange = np.nan_to_num(np.abs(between[:, :2] - usual) / spread, nan=np.inf).max(axis=1) > 7.0
+        count = self._beside.sum(axis=1)
+        return np.asarray((count > 0) & (4 * (self._beside @ strange.astype(np.intp)) >= 3 * count))
 
     def _colours(self, samples: Floats, taken: Bools, ground: Floats) -> tuple[Floats, Floats]:
         """Hue (cells, 2) of each token's most colourful parts, and the share of white in its middle (cells,)."""
         hue = np.zeros((len(samples), 2), dtype=np.float32)
         white = np.zeros(len(samples), dtype=np.float32)
-        disc = samples[taken][:, self._distance < RINGS[-1]]
+        disc = samples[taken][:, self._within]
         if not disc.size:
             return hue, white
         chroma = disc[..., :2] - self._white_point(disc)
         strength = np.linalg.norm(chroma, axis=2)
         weight = strength >= np.quantile(strength, 0.6, axis=1, keepdims=True)
         hue[taken] = (chroma * weight[..., None]).sum(axis=1) / weight.sum(axis=1, keepdims=True)
-        middle = self._distance[self._distance < RINGS[-1]] < MIDDLE
+        inner = self._distance[self._within] < MIDDLE
         bright = disc[..., 2] > np.maximum(BRIGHT, ground[taken] + BRIGHTER)[:, None]
-        white[taken] = ((strength < 0.22) & bright)[:, middle].mean(axis=1)
+        white[taken] = ((strength < 0.22) & bright)[:, inner].mean(axis=1)
         return hue, white
 
     def _white_point(self, tokens: Floats) -> Floats:
@@ -270,8 +292,8 @@ def _opponent(colours: Image) -> Floats:
     return np.stack([red - green, blue - green, (blue + green + red) / 3], axis=-1)
 
 
-def _crossings(places: Sequence[str], poses: Array) -> tuple[Array, list[NDArray[np.intp]]]:
-    """The points where four cells meet (N, 3 as poses), and for each cell which of them are its own."""
+def _crossings(poses: Array) -> tuple[Array, NDArray[np.intp]]:
+    """The points where four cells meet (N, 3 as poses), and which of them are whose (cells, N; 1 or 0)."""
     pitch = float(np.min(np.linalg.norm(poses[1:, :2] - poses[0, :2], axis=1)))
     meeting: dict[tuple[int, int], list[int]] = {}
     for cell, (x, y, _) in enumerate(poses):
@@ -280,8 +302,22 @@ def _crossings(places: Sequence[str], poses: Array) -> tuple[Array, list[NDArray
                 meeting.setdefault((round(2 * x / pitch) + sx, round(2 * y / pitch) + sy), []).append(cell)
     inner = [(key, cells) for key, cells in meeting.items() if len(cells) == 4]
     spots = np.array([(kx * pitch / 2, ky * pitch / 2, 0.0) for (kx, ky), _ in inner])
-    beside = [np.array([n for n, (_, cells) in enumerate(inner) if cell in cells]) for cell in range(len(places))]
-    return spots, beside
+    beside = np.zeros((len(poses), len(inner)), dtype=np.intp)
+    for n, (_, cells) in enumerate(inner):
+        beside[cells, n] = 1
+    return spots.reshape(-1, 3), beside
+
+
+def _weighted_fit(basis: Array, values: Array, weight: Array) -> Array:
+    """Coefficients (terms, channels) of the least squares fit of values (N, channels) by the basis (N, terms)."""
+    weighted = basis * weight[:, None]
+    # The small addend keeps a board with few plain cells solvable.
+    return np.asarray(np.linalg.solve(weighted.T @ basis + 1e-6 * np.eye(basis.shape[1]), weighted.T @ values))
+
+
+def _lower_part(sizes: Array) -> float:
+    """The value that 40 % of the sizes (N,) do not pass."""
+    return float(np.partition(sizes, int(0.4 * (len(sizes) - 1)))[int(0.4 * (len(sizes) - 1))])
 
 
 def _quadratic(at: Array, over: Array) -> Array:
