@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 import cv2
 
 from calibration.profile import TableProfile
-from companion.bulletin import Bulletin, Device
+from companion.bulletin import Device
 from companion.evidence import Author, Seen
 from companion.games.contract import Look, Message
-from companion.service import Service
 from companion.words import knows
-from devices.contract import DeviceError, Frame, Source
+from devices.contract import Condition, Frame, Image, Source
+from devices.supervised import Supervised
 from vision.contract import Reader
 from vision.reading import Reading
 from vision.settler import Settler
@@ -37,11 +37,28 @@ TROUBLE_S = 1.5
 PICTURE_S = 1.0
 """How often a picture without a new reading is shown."""
 
-SILENT_S = 3.0
-"""A camera that gives no picture for so long is gone."""
+WAIT_S = 0.25
+"""How long one wait for a picture lasts."""
 
 RETRY_S = (1.0, 2.0, 5.0, 10.0)
 _log = logging.getLogger(__name__)
+
+
+class Hearer(Protocol):
+    """Who is told what is seen and how the devices are; the service, or its stand-in in another process."""
+
+    def hear(self, evidence: Seen) -> None:
+        """Evidence, without waiting for what comes of it."""
+
+    def report(self, device: Device | None, name: str, trouble: Message | None) -> None:
+        """A device's state and what is wrong with it."""
+
+
+class Gallery(Protocol):
+    """Where the annotated pictures go."""
+
+    def publish_picture(self, jpeg: bytes) -> None:
+        """Replaces the picture shown."""
 
 
 class Eyes:
@@ -51,10 +68,10 @@ class Eyes:
         self,
         profile: TableProfile,
         reader_of: Callable[[TableProfile], Reader],
-        service: Service,
+        service: Hearer,
         *,
         settler: Settler | None = None,
-        bulletin: Bulletin | None = None,
+        bulletin: Gallery | None = None,
         side_known: bool | None = None,
     ) -> None:
         self._profile, self._reader_of, self._service, self._bulletin = profile, reader_of, service, bulletin
@@ -114,9 +131,21 @@ class Eyes:
         """Notes that no pictures come any more."""
         self._open = False
 
-    def look(self, frame: Frame) -> Seen | None:
-        """The evidence of this picture, if it was worth a reading and its board was found; also shows it."""
+    @property
+    def finds_board_anywhere(self) -> bool:
+        """True when the board carries markers, so that a camera may stand anywhere; False with tapped corners."""
+        return self._profile.board.markers is not None and not self._profile.corners_px
+
+    def look(self, frame: Frame, fit: bool = True) -> Seen | None:
+        """The evidence of this picture, if it was worth a reading and its board was found; also shows it. A picture
+        that is not `fit` (frozen, torn, another camera's) is shown, but nothing is concluded from it."""
         self._hear_service()
+        if not fit:
+            self._open = self._rested = False
+            if self._bulletin is not None and frame.time_s - self._shown_s >= PICTURE_S:
+                self._shown_s = frame.time_s
+                self._publish(frame.bgr)
+            return None
         self._open = True
         self._latest_s = frame.time_s
         stillness = self._settler.feed(frame)
@@ -168,7 +197,9 @@ class Eyes:
 
     def _show(self, frame: Frame) -> None:
         self._shown_s = frame.time_s
-        image = frame.bgr if self._reading is None else self._reader.draw(frame.bgr, self._reading)
+        self._publish(frame.bgr if self._reading is None else self._reader.draw(frame.bgr, self._reading))
+
+    def _publish(self, image: Image) -> None:
         height, width = image.shape[:2]
         if width > 1280:
             image = cv2.resize(image, (1280, round(height * 1280 / width)), interpolation=cv2.INTER_AREA)  # type: ignore[assignment]
@@ -178,12 +209,24 @@ class Eyes:
 
 
 class EyesThread:
-    """Feeds the eyes from a camera, opens it again when it is gone, and says so while it lasts."""
+    """Feeds the eyes from a camera that is opened again whenever it is gone, and says what it lacks while it lasts.
 
-    def __init__(self, eyes: Eyes, service: Service, url: str, opener: Callable[[str], Source[Frame]]) -> None:
-        self._eyes, self._service, self._url, self._opener = eyes, service, url, opener
+    `run` does it in the caller's thread until `stop`; `beat` is called after every look or short wait for a picture.
+    """
+
+    def __init__(
+        self,
+        eyes: Eyes,
+        service: Hearer,
+        url: str,
+        opener: Callable[[str], Source[Frame]],
+        beat: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._eyes, self._service, self._url, self._opener, self._beat = eyes, service, url, opener, beat
+        self._told: Condition | None = None
+        self._failed = False
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="eyes", daemon=True)
+        self._thread = threading.Thread(target=self.run, name="eyes", daemon=True)
 
     def start(self) -> None:
         """Begins to look."""
@@ -192,52 +235,51 @@ class EyesThread:
     def stop(self) -> None:
         """Ends; returns when the camera is closed."""
         self._stop.set()
-        self._thread.join(10.0)
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(10.0)
 
-    def _run(self) -> None:
-        tries = 0
-        while not self._stop.is_set():
-            try:
-                camera = self._opener(self._url)
-            except DeviceError as error:
-                self._lost("companion.camera_missing", error)
-            else:
-                try:
-                    if self._watch(camera):
-                        tries = 0
-                except DeviceError as error:
-                    self._lost("companion.camera_gone", error)
-                except Exception as error:
-                    _log.exception("the eyes failed on a picture")
-                    self._lost("companion.eyes_failed", error)
-                finally:
-                    camera.close()
-            self._stop.wait(RETRY_S[min(tries, len(RETRY_S) - 1)])
-            tries += 1
+    def run(self) -> None:
+        """Looks until `stop`."""
+        camera = Supervised(lambda: self._opener(self._url), self._url)
+        try:
+            while not self._stop.is_set():
+                frame = camera.read(WAIT_S)
+                self._say(camera.condition)
+                if camera.away:
+                    self._eyes.gone()
+                if frame is not None:
+                    self._look(frame, camera)
+                self._beat()
+        finally:
+            camera.close()
 
-    def _watch(self, camera: Source[Frame]) -> bool:
-        last_s, any_frame = time.monotonic(), False
-        while not self._stop.is_set():
-            frame = camera.read(0.5)
-            now_s = time.monotonic()
-            if frame is None:
-                if now_s - last_s > SILENT_S:
-                    self._lost("companion.camera_silent", None)
-                    return any_frame
-                continue
-            if not any_frame:
-                any_frame = True
-                self._service.report(
-                    Device("camera", self._url, True, Message("companion.camera_works")), "camera", None
-                )
-            last_s = now_s
-            seen = self._eyes.look(frame)
-            if seen is not None:
-                self._service.hear(seen)
-        return any_frame
+    def _look(self, frame: Frame, camera: Supervised) -> None:
+        try:
+            seen = self._eyes.look(frame, camera.fit)
+        except Exception as error:
+            _log.exception("the eyes failed on a picture")
+            self._eyes.gone()
+            words = Message("companion.eyes_failed", (("url", self._url), ("error", str(error))))
+            self._service.report(Device("eyes", self._url, False, words), "eyes", words)
+            self._failed = True
+            self._stop.wait(1.0)
+            return
+        if self._failed:
+            self._failed = False
+            self._service.report(None, "eyes", None)
+        if seen is not None:
+            if self._eyes.finds_board_anywhere:
+                camera.accept()
+            self._service.hear(seen)
 
-    def _lost(self, message_id: str, error: Exception | None) -> None:
-        self._eyes.gone()
-        values: Mapping[str, str] = {"url": self._url, "error": str(error or "")}
-        words = Message(message_id, tuple(values.items()))
-        self._service.report(Device("camera", self._url, False, words), "camera", words)
+    def _say(self, condition: Condition) -> None:
+        if condition == self._told:
+            return
+        self._told = condition
+        report_camera(self._service, self._url, condition)
+
+
+def report_camera(service: Hearer, url: str, condition: Condition) -> None:
+    """Tells how the camera is: on the health panel, and as a trouble while something is wrong."""
+    words = Message(condition.message, condition.values)
+    service.report(Device("camera", url, condition.ok, words), "camera", None if condition.ok else words)

@@ -9,23 +9,26 @@ from pathlib import Path
 from calibration.profile import CalibrationError, TableProfile, load_board, load_profile
 from companion.box import BoxThread, press
 from companion.bulletin import Bulletin, Device
+from companion.channel import Task
 from companion.config import Config
-from companion.eyes import RETRY_S, Eyes, EyesThread
+from companion.eyes import RETRY_S
 from companion.games.contract import Message
+from companion.process import EyesProcess
 from companion.registry import game
 from companion.service import Service
-from devices.camera import open_camera
 from devices.contract import DeviceError, Press, Source
 from devices.gpio import open_buttons, open_lights
-from vision.contract import VisionError
 
 
 class Table:
     """The devices around one service; `start` never fails: what does not work is reported and tried again."""
 
-    def __init__(self, config: Config, service: Service, bulletin: Bulletin, data: Path) -> None:
+    def __init__(
+        self, config: Config, service: Service, bulletin: Bulletin, data: Path, frames: Path | None = None
+    ) -> None:
         self._config, self._service, self._bulletin, self._data = config, service, bulletin, data
-        self._eyes: EyesThread | None = None
+        self._frames = frames
+        self._eyes: EyesProcess | None = None
         self._buttons: ButtonsThread | None = None
         self._box: BoxThread | None = None
 
@@ -41,14 +44,11 @@ class Table:
             self._box = BoxThread(self._service, config.box, self._data, lights=not config.lights)
             self._box.start()
         if config.camera:
-            profile = self._profile()
-            try:
-                eyes = Eyes(profile, game(config.game).load_reader(), self._service, bulletin=self._bulletin)
-            except VisionError as error:
-                self._service.report(None, "profile", Message("companion.profile_unusable", (("error", str(error)),)))
-                return
-            self._service.watch(eyes)
-            self._eyes = EyesThread(eyes, self._service, config.camera, open_camera)
+            entry = game(config.game)
+            entry.load_reader()  # a game without eyes is told at once, not by a child that ends
+            task = Task(self._profile(), entry.reader, config.camera, frames=str(self._frames or ""))
+            self._eyes = EyesProcess(task, self._service, self._bulletin)
+            self._service.watch(self._eyes)
             self._eyes.start()
 
     def stop(self) -> None:

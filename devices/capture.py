@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,13 +13,21 @@ from devices.contract import Clock, DeviceGone, Frame
 
 STALL_S = 3.0
 """Without a picture for so long a camera counts as stalled."""
+GARBLED_S = 1.0
+"""A camera that sends only damaged pictures for so long is opened again."""
 FIRST_S = 6.0
 """The first picture may take so long (exposure settles, streams begin at a key frame)."""
+LEAST_PX = 16
+_BREATH_S = 0.01
 _log = logging.getLogger(__name__)
 
 
 class DeviceStalled(DeviceGone):
     """The device is there but has given nothing for too long; only opening it again helps."""
+
+
+class DeviceGarbled(DeviceGone):
+    """The device sends data, but no whole picture for too long; only opening it again may help."""
 
 
 class Capture(Protocol):
@@ -45,7 +54,8 @@ class CaptureSource:
         self._given = 0
         self._gone = ""
         self._closed = False
-        self._began_s = self._alive_s = clock.now_s()
+        self._alive_s = clock.now_s()
+        self._garbled_since_s: float | None = None
         self._thread = threading.Thread(target=self._pump, name=f"camera {url}", daemon=True)
         self._thread.start()
 
@@ -63,6 +73,8 @@ class CaptureSource:
             if self._gone:
                 raise DeviceGone(self._gone)
             silent_s = self._clock.now_s() - self._alive_s
+            if self._garbled_since_s is not None and self._clock.now_s() - self._garbled_since_s > GARBLED_S:
+                raise DeviceGarbled(f"{self._url}: no whole picture for {silent_s:.0f} seconds")
             if silent_s > (self._stall_s if newest is not None else max(FIRST_S, self._stall_s)):
                 raise DeviceStalled(f"{self._url}: no picture for {silent_s:.0f} seconds")
             return None
@@ -92,7 +104,11 @@ class CaptureSource:
                     self._end(f"{self._url}: the camera has stopped giving pictures; check its cable and power")
                     return
                 if not _is_picture(picture):
+                    if self._garbled_since_s is None:
+                        self._garbled_since_s = time_s
+                    time.sleep(_BREATH_S)  # a library that fails at once must not take a whole processor
                     continue
+                self._garbled_since_s = None
                 picture.flags.writeable = False
                 number += 1
                 with self._news:
@@ -114,4 +130,6 @@ class CaptureSource:
 
 def _is_picture(picture: Any) -> bool:
     """True for a colour picture; half frames and grey ones of a failing camera are passed over."""
-    return isinstance(picture, np.ndarray) and picture.dtype == np.uint8 and picture.ndim == 3 and picture.shape[2] == 3
+    if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8:
+        return False
+    return picture.ndim == 3 and picture.shape[2] == 3 and min(picture.shape[:2]) >= LEAST_PX

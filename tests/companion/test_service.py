@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,11 +119,11 @@ def test_its_own_thread_works_off_what_many_threads_send(tmp_path: Path) -> None
 
 def test_troubles_come_and_go(tmp_path: Path) -> None:
     service = _service(tmp_path)
-    words = Message("companion.camera_gone", (("url", "x"), ("error", "")))
+    words = Message("devices.camera_gone", (("url", "x"), ("error", "")))
     service.report(Device("camera", "x", False, words), "camera", words)
     snapshot = service.bulletin.snapshot()
     assert snapshot.signal == "trouble" and not snapshot.devices[0].ok
-    service.report(Device("camera", "x", True, Message("companion.camera_works")), "camera", None)
+    service.report(Device("camera", "x", True, Message("devices.camera_works")), "camera", None)
     snapshot = service.bulletin.snapshot()
     assert not snapshot.troubles and snapshot.devices[0].ok and snapshot.signal == "off"
 
@@ -240,7 +241,7 @@ def test_a_camera_that_is_missing_or_goes_is_said_and_tried_again(tmp_path: Path
                 raise DeviceGone("unplugged")
             if self.number > 30:
                 works.set()
-            return _frame(len(tries) * 1000 + self.number)
+            return replace(_frame(len(tries) * 1000 + self.number), time_s=time.monotonic())
 
         def close(self) -> None:
             pass
@@ -258,7 +259,7 @@ def test_a_camera_that_is_missing_or_goes_is_said_and_tried_again(tmp_path: Path
     thread.stop()
     service.stop()
     ids = [i for ids in seen() for i in ids]
-    assert "companion.camera_missing" in ids and "companion.camera_gone" in ids
+    assert "devices.camera_missing" in ids and "devices.camera_gone" in ids
     assert not service.bulletin.snapshot().troubles
 
 

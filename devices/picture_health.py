@@ -1,0 +1,333 @@
+"""Whether a camera's pictures can be trusted: frozen, black, torn, mirrored, moved, another camera's, of changed light.
+
+Every picture is compared, much reduced, with the one before it and with the looks that were found good. A hand or a
+shadow covers less than half of the picture, so what most of the picture says (medians) is about the camera or the lamp.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from devices.contract import Condition, Frame, Image
+
+FROZEN_S = 1.2
+"""Pictures that are equal to the last bit for so long come from no living sensor: noise changes every one."""
+SLOW_WINDOW_S, SLOW_COUNT, QUICK_COUNT = 1.5, 3, 6
+"""Slow: no more than SLOW_COUNT pictures in the window; quick enough again: QUICK_COUNT."""
+BLACK_LEVEL = 8.0
+SAY_S, CLEAR_S = 0.5, 0.8
+"""A finding counts after it has lasted so long, and is over after it has been gone for so long."""
+COLOUR, SWING, BAND = 0.13, 0.12, 0.045
+"""Natural logarithms of brightness ratios: between channels, up and down in time, from row to row."""
+MOVED_PX = 0.5
+"""Shift, in reduced pixels, from which a camera counts as moved."""
+ALIKE, STRANGE = 0.6, 0.4
+"""Correlation with a known look above which a picture is the same view, and below which it is another."""
+LOOKS = 4
+_WIDTH, _HEIGHT = 160, 90
+_COLUMNS, _ROWS = 32, 18
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong with the pictures: the name of the trouble, values for its words, and whether a picture with it
+    may still be judged."""
+
+    name: str
+    values: tuple[tuple[str, str | int | float], ...] = ()
+    fit: bool = False
+
+    def condition(self, url: str) -> Condition:
+        """The finding in words to come."""
+        return Condition(False, f"devices.camera_{self.name}", (("url", url), *self.values))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Look:
+    """A picture reduced: grey and smooth (for place), and the logarithm of a coarse colour grid (for light)."""
+
+    grey: Floats
+    grid: Floats
+
+
+class PictureHealth:
+    """Feed it every frame of one camera; it says the worst of what is wrong, or None."""
+
+    def __init__(self) -> None:
+        self._looks: list[_Look] = []
+        self._size: tuple[int, int] | None = None
+        self._before: Image | None = None
+        self._before_grey: Floats | None = None
+        self._same_since_s: float | None = None
+        self._gains: deque[tuple[float, float]] = deque()
+        self._torn: deque[float] = deque(maxlen=8)
+        self._shift: tuple[float, float] = (0.0, 0.0)
+        self._steady_s = 0.0
+        self._reopened = False
+        self._said: dict[str, tuple[Finding, float, float]] = {}
+        self._began_s: float | None = None
+
+    def reopened(self) -> None:
+        """The camera was opened again: it may be another one, or stand elsewhere, or have another size."""
+        self._reopened = bool(self._looks)
+        self._before = self._before_grey = self._same_since_s = None
+        self._gains.clear()
+        self._said = {}
+
+    def accept(self) -> None:
+        """The newest picture is a good one, whatever it looks like (its board was found): it becomes a known look."""
+        if self._before is not None and not {"black", "torn", "frozen", "mirrored"} & self._said.keys():
+            self._learn(_look(self._before))
+            self._size = self._before.shape[:2]
+            self._reopened = False
+            for name in ("swapped", "moved", "size"):
+                self._said.pop(name, None)
+
+    def feed(self, frame: Frame) -> Finding | None:
+        """The worst finding that has lasted long enough, by frame time; order of the frames is order of time."""
+        now_s, picture = frame.time_s, frame.bgr
+        if self._began_s is None:
+            self._began_s = now_s
+        found = self._found(picture, now_s)
+        for name, finding in found.items():
+            known = self._said.get(name)
+            self._said[name] = (finding, now_s if known is None else known[1], now_s)
+        self._said = {n: s for n, s in self._said.items() if now_s - s[2] <= CLEAR_S}
+        # Torn and frozen pictures are counted over time already.
+        lasting = {
+            n: s[0] for n, s in self._said.items() if s[2] - s[1] >= (0.0 if n in ("torn", "frozen", "size") else SAY_S)
+        }
+        worst = next((lasting[name] for name in _ORDER if name in lasting), None)
+        if worst is None and found:
+            first = next(found[name] for name in _ORDER if name in found)
+            return None if first.fit else Finding("", first.values, False)
+        return worst
+
+    def _found(self, picture: Image, now_s: float) -> dict[str, Finding]:
+        same = (
+            self._before is not None
+            and self._before.shape == picture.shape
+            and np.array_equal(self._before[::16, ::16], picture[::16, ::16])
+            and np.array_equal(self._before, picture)
+        )
+        self._before = picture
+        black = bool(picture[::16, ::16].mean() < BLACK_LEVEL)
+        if same and self._same_since_s is None:
+            self._same_since_s = now_s
+        elif not same:
+            self._same_since_s = None
+        if black:
+            self._gains.clear()
+            return {"black": Finding("black")}
+        if self._same_since_s is not None and now_s - self._same_since_s >= FROZEN_S:
+            return {"frozen": Finding("frozen")}
+        size = (picture.shape[0], picture.shape[1])
+        if self._size is None or (self._reopened and self._size != size):
+            self._size = size
+        elif self._size != size:
+            seen, wanted = f"{size[1]} x {size[0]}", f"{self._size[1]} x {self._size[0]}"
+            return {"size": Finding("size", (("size", seen), ("wanted", wanted)))}
+        return self._compared(_look(picture), picture, now_s)
+
+    def _compared(self, look: _Look, picture: Image, now_s: float) -> dict[str, Finding]:
+        before, self._before_grey = self._before_grey, look.grey
+        if _cut_off(picture):
+            self._torn.append(now_s)
+        if not self._looks:
+            if not self._torn_lately(now_s):
+                self._learn(look)
+            return self._torn_finding(now_s)
+        known = max(self._looks, key=lambda k: _correlation(k.grey, look.grey))
+        alike = _correlation(known.grey, look.grey)
+        if _torn_below(known, look) or (
+            alike < STRANGE and before is not None and _correlation(before, look.grey) < ALIKE
+        ):
+            self._torn.append(now_s)
+        torn = self._torn_finding(now_s)
+        if torn:
+            return torn
+        if alike < ALIKE and _correlation(known.grey, np.ascontiguousarray(look.grey[:, ::-1])) > max(
+            ALIKE, alike + 0.2
+        ):
+            return {"mirrored": Finding("mirrored")}
+        if self._reopened and alike >= ALIKE:
+            self._reopened = False
+        if alike < (ALIKE if self._reopened else STRANGE):
+            return {"swapped": Finding("swapped", fit=True)}
+        moved = self._moved(known, look, now_s)
+        if moved:
+            return moved
+        found = self._lit(known, look, now_s)
+        if not found and not self._said:
+            known.grid[:] += 0.02 * (look.grid - known.grid)
+            known.grey[:] += 0.02 * (look.grey - known.grey)
+        return found
+
+    def _torn_lately(self, now_s: float) -> bool:
+        return sum(now_s - t <= 1.0 for t in self._torn) >= 1
+
+    def _torn_finding(self, now_s: float) -> dict[str, Finding]:
+        lately = sum(now_s - t <= 1.0 for t in self._torn)
+        return {"torn": Finding("torn")} if lately >= 2 else {}
+
+    def _moved(self, known: _Look, look: _Look, now_s: float) -> dict[str, Finding]:
+        (x, y), response = cv2.phaseCorrelate(known.grey, look.grey, _window())
+        if response < 0.1 or max(abs(x), abs(y)) < MOVED_PX:
+            self._shift, self._steady_s = (0.0, 0.0), now_s
+            return {}
+        if max(abs(x - self._shift[0]), abs(y - self._shift[1])) > MOVED_PX / 2:
+            self._shift, self._steady_s = (x, y), now_s
+        elif now_s - self._steady_s >= 1.0:
+            self._learn(look)
+            return {}
+        return {"moved": Finding("moved", fit=True)}
+
+    def _lit(self, known: _Look, look: _Look, now_s: float) -> dict[str, Finding]:
+        """What has changed in light and colour; the view is the same."""
+        ratio = look.grid - known.grid
+        usable = (look.grid > np.log(16.0)) & (look.grid < np.log(248.0))
+        if usable.mean() < 0.3:
+            return {}
+        masked = np.where(usable, ratio, np.nan)
+        with np.errstate(all="ignore"):
+            gains = np.array([_median(masked[..., c]) for c in range(3)])
+        gain = float(np.median(gains))
+        self._gains.append((now_s, gain))
+        while now_s - self._gains[0][0] > 2.0:
+            self._gains.popleft()
+        found: dict[str, Finding] = {}
+        rows = np.array([_median(masked[r, :, 1]) for r in range(_ROWS)])
+        # Bands are waves over the rows; a shadow or the arm of a lamp is a slope or one step.
+        wave = rows[1:-1] - (rows[:-2] + rows[2:]) / 2
+        turns = int((np.sign(wave[1:]) != np.sign(wave[:-1])).sum())
+        if (float(np.std(wave)) > BAND and turns >= _ROWS // 3) or self._alternates():
+            found["flicker"] = Finding("flicker", fit=True)
+        elif _reversal([g for _, g in self._gains]) > SWING:
+            found["exposure"] = Finding("exposure", fit=True)
+        if float(gains.max() - gains.min()) > COLOUR:
+            found["colour"] = Finding("colour", fit=True)
+        return found
+
+    def _alternates(self) -> bool:
+        """True when brightness jumps up and down from picture to picture."""
+        steps = np.diff([g for _, g in list(self._gains)[-8:]])
+        if len(steps) < 5:
+            return False
+        turns = (np.sign(steps[1:]) != np.sign(steps[:-1])).mean()
+        return bool(np.median(np.abs(steps)) > 0.05 and turns > 0.6)
+
+    def _learn(self, look: _Look) -> None:
+        self._looks = [*self._looks[-(LOOKS - 1) :], _Look(look.grey.copy(), look.grid.copy())]
+        self._shift = (0.0, 0.0)
+        self._gains.clear()
+
+
+_ORDER = ("frozen", "black", "torn", "size", "mirrored", "swapped", "moved", "flicker", "exposure", "colour")
+
+
+class Rate:
+    """Pictures a second as measured, and whether that is too slow for a game."""
+
+    def __init__(self) -> None:
+        self._counts: deque[tuple[float, int]] = deque()
+        self._began_s: float | None = None
+        self.slow = False
+
+    def clear(self) -> None:
+        """The camera was opened again."""
+        self._counts.clear()
+        self._began_s, self.slow = None, False
+
+    def feed(self, frame: Frame, now_s: float) -> None:
+        """A frame came; its number tells how many the camera gave, also those that nobody took."""
+        if self._began_s is None:
+            self._began_s = now_s
+        self._counts.append((now_s, frame.number))
+
+    def per_s(self, now_s: float) -> float | None:
+        """The rate over the last window; None until a window has passed."""
+        if self._began_s is None or now_s - self._began_s < SLOW_WINDOW_S:
+            return None
+        while len(self._counts) > 1 and now_s - self._counts[1][0] > SLOW_WINDOW_S:
+            self._counts.popleft()
+        came = self._counts[-1][1] - self._counts[0][1]
+        rate = came / max(SLOW_WINDOW_S, now_s - self._counts[0][0])
+        count = rate * SLOW_WINDOW_S
+        self.slow = count < QUICK_COUNT if self.slow else count <= SLOW_COUNT
+        return rate
+
+
+def _look(picture: Image) -> _Look:
+    step = max(1, min(picture.shape[0] // _HEIGHT, picture.shape[1] // _WIDTH))
+    small = cv2.resize(np.ascontiguousarray(picture[::step, ::step]), (_WIDTH, _HEIGHT), interpolation=cv2.INTER_AREA)
+    grey = cv2.GaussianBlur(small[..., 1].astype(np.float32), (5, 5), 0)
+    grid = cv2.resize(small, (_COLUMNS, _ROWS), interpolation=cv2.INTER_AREA).astype(np.float32)
+    return _Look(np.asarray(grey, np.float32), np.log(grid + 4.0))
+
+
+def _correlation(a: Floats, b: Floats) -> float:
+    """Correlation of two pictures of one size, -1..1; 0 when one of them shows nothing."""
+    a, b = a - a.mean(), b - b.mean()
+    norm = float(np.sqrt((a * a).sum() * (b * b).sum()))
+    return float((a * b).sum()) / norm if norm > 1.0 else 0.0
+
+
+def _cut_off(picture: Image) -> bool:
+    """True when the lower part is one flat colour and the rest is not: the data ended too early."""
+    rows = picture[:: max(1, picture.shape[0] // _HEIGHT), ::8].astype(np.float32)
+    spread = rows.std(axis=1).max(axis=1)
+    flat = 0
+    for value in spread[::-1]:
+        if value > 1.0:
+            break
+        flat += 1
+    return (
+        flat >= 0.15 * len(spread)
+        and flat < 0.97 * len(spread)
+        and float(np.median(spread[: len(spread) - flat])) > 4.0
+    )
+
+
+def _torn_below(known: _Look, look: _Look) -> bool:
+    """True when from some row downwards nearly nothing is as it was, and above it everything is."""
+    ratio = (look.grid - known.grid)[..., 1]
+    wrong = np.abs(ratio - np.median(ratio[: _ROWS // 4])) > 0.3
+    share = wrong.mean(axis=1)
+    bad = 0
+    for value in share[::-1]:
+        if value < 0.7:
+            break
+        bad += 1
+    return 0.12 * _ROWS <= bad <= 0.9 * _ROWS and float(share[: _ROWS - bad].mean()) < 0.3
+
+
+def _median(values: NDArray[np.float32]) -> float:
+    kept = values[~np.isnan(values)]
+    return float(np.median(kept)) if len(kept) else 0.0
+
+
+def _reversal(gains: list[float]) -> float:
+    """The largest swing that is followed by one back: the smaller of both, over all turning points."""
+    best, low, high, rise, fall = 0.0, gains[0], gains[0], 0.0, 0.0
+    for value in gains:
+        low, high = min(low, value), max(high, value)
+        rise, fall = max(rise, value - low), max(fall, high - value)
+        best = max(best, min(rise, high - value), min(fall, value - low))
+    return best
+
+
+def _window() -> Floats:
+    global _HANN
+    if _HANN is None:
+        _HANN = np.asarray(cv2.createHanningWindow((_WIDTH, _HEIGHT), cv2.CV_32F), np.float32)
+    return _HANN
+
+
+_HANN: Floats | None = None
