@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from calibration.palette import NAMED_RGB
-from vision.sampling import LOG_OFFSET, Floats
+from vision.sampling import LOG_OFFSET, Floats, middle
 
 SPREAD = 0.14
 """Standard deviation of a token's hue (log units) about its player's, within one picture, at a strength of 0.8."""
@@ -60,7 +60,7 @@ class Palette:
         """The fitted hues moved to the middle of the tokens that are nearest to each."""
         nearest = np.argmin(np.linalg.norm(seen[:, None] - fitted[None], axis=2), axis=1)
         moved = [
-            np.median(seen[nearest == n], axis=0) if np.count_nonzero(nearest == n) >= 2 else hue
+            middle(seen[nearest == n], axis=0) if np.count_nonzero(nearest == n) >= 2 else hue
             for n, hue in enumerate(fitted)
         ]
         return np.asarray(moved, dtype=np.float32)

@@ -23,7 +23,7 @@ from vision.token_colours import Palette, distances
 
 Bools = NDArray[np.bool_]
 
-STEP_MM = 2.0
+STEP_MM = 2.3
 REACH = 1.3
 """Samples go this many token radii out: the token and a little of the board around it."""
 
@@ -222,7 +222,7 @@ class TokenReader:
         if len(rings) < MANY:
             return np.asarray(off, dtype=np.float32)
         flat = off.reshape(len(off), -1).astype(np.float64)
-        basis = _quadratic(self._poses[group], self._poses)[:, :3]
+        basis = self._basis[group][:, :3]
         weight = np.ones(len(flat))
         for _ in range(4):
             rest = flat - basis @ _weighted_fit(basis, flat, weight)
