@@ -8,6 +8,7 @@ from companion.evidence import Author
 from companion.fold import apply
 from companion.games.contract import Json, Look, Message, Refusal
 from companion.match import Event, Match, as_json
+from companion.sight import COVERED
 from companion.words import knows
 
 
@@ -56,7 +57,9 @@ class Draft:
             return
         number = self.match.questions + 1
         self.add("asked", id=f"q{number}", words=as_json(words), choices=choices, places=list(places), saw=dict(saw))
-        self.judged("question", words, (), places, {k: v for k, v in saw.items() if k in self.match.table})
+        self.judged(
+            "question", words, (), places, {k: v for k, v in saw.items() if k in self.match.table and v != COVERED}
+        )
 
 
 def choice(value: str, words: Message, kind: str, **data: Json) -> dict[str, Json]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from companion.consent import needs_consent, offer_undo
 from companion.draft import Draft, choice, fact_words, place_of, refusal_json, refusal_words
 from companion.evidence import Seen
 from companion.games.contract import Look, Message, Story
 from companion.match import Match, as_json
-from companion.referee import ACCEPT, BEYOND, LOOKS, Position, Tale, Verdict, judge, may_go_on
-from companion.sight import CHANGE, Sight, likely_looks, sight_of
+from companion.referee import ACCEPT, BEYOND, LOOKS, LOOKS_OPENED, Position, Tale, Verdict, judge
+from companion.sight import CHANGE, COVERED, Sight, likely_looks, sight_of
 from vision.reading import SURE_LEAD, Reading
 
 CONFIRM_S = 0.3
@@ -21,8 +22,9 @@ ILLEGAL_S = 0.6
 ASK_S = 1.0
 """Doubts that last so long are asked; missed turns and takebacks of final turns are believed after it."""
 
-HIDDEN_S = 5.0
-"""With parts of the table hidden, something illegal is called so only after this time: the hand may hide the reason."""
+SAY_S, HIDDEN_S = 0.6, 5.0
+"""What is covered while something is to be judged is named after the first time, and asked about after the second: a
+hand may hide the reason."""
 
 ASKED_PLACES = 3
 """At the start, more unreadable places than this are not asked one by one: somebody has to clear the view."""
@@ -45,7 +47,12 @@ def seen(draft: Draft, evidence: Seen) -> None:
         if not _lagging(draft, sight):
             at_s = reading.time_s
             presses = sum(1 for _, pressed_s in draft.match.pressed if pressed_s < at_s)
-            settle(draft, judge(draft.match.rules, position_of(draft.match, presses), sight), sight, at_s, presses)
+            position = position_of(draft.match, presses)
+            verdict = judge(draft.match.rules, position, sight)
+            if sight.covered and (presses or verdict.kind in ("illegal", "unsure")):
+                _covered(draft, reading, position, sight, verdict)
+            else:
+                settle(draft, verdict, sight, at_s, presses)
 
 
 def position_of(match: Match, presses: int) -> Position:
@@ -64,17 +71,32 @@ def settle(draft: Draft, verdict: Verdict, sight: Sight, at_s: float, presses: i
         if by_hand or _confirmed(draft, _key(draft.match, tale), at_s, 0.0 if presses else _NEED_S[tale.kind]):
             _accept(draft, tale, presses)
     elif verdict.kind == "illegal":
-        need_s = HIDDEN_S if verdict.hidden else ILLEGAL_S
-        if by_hand or _confirmed(draft, _key(draft.match, tale), at_s, need_s):
+        if by_hand or _confirmed(draft, _key(draft.match, tale), at_s, ILLEGAL_S):
             _call_illegal(draft, tale, presses)
-    elif verdict.kind == "unfinished" and not _confirmed(draft, "unfinished", at_s, HIDDEN_S):
-        if draft.match.judgement is None or draft.match.judgement.kind != "unfinished":
-            since = draft.match.doubt
-            draft.judged("unfinished", Message("table.unfinished"), (), _places(verdict.rivals, draft.match))
-            if since is not None:
-                draft.add("doubted", key=since[0], since_s=since[1])
-    elif by_hand or verdict.kind == "unfinished" or _confirmed(draft, "unsure", at_s, ASK_S):
+    elif by_hand or _confirmed(draft, "unsure", at_s, ASK_S):
         _ask(draft, verdict, sight)
+
+
+def _covered(draft: Draft, reading: Reading, position: Position, sight: Sight, verdict: Verdict) -> None:
+    """Holds a verdict back while something covers the table, and says what. When that lasts, a few covered places are
+    asked about, with what would be legal if they had changed; more have to be uncovered."""
+    at_s, keys = reading.time_s, sorted(sight.covered)
+    if verdict.kind == "accepted" and position.presses and verdict.tale.kind == "grow":
+        # Seen so far, but what is covered may belong to the turn that was ended.
+        settle(draft, verdict, sight, at_s, 0)
+    held = f"covered {position.presses}"
+    since = draft.match.doubt
+    if not _confirmed(draft, held, at_s, SAY_S):
+        return
+    if len({place_of(k) for k in keys}) <= ASKED_PLACES and at_s - (since[1] if since else at_s) >= HIDDEN_S:
+        opened = judge(draft.match.rules, position, sight.opened(), LOOKS_OPENED)
+        settle(draft, opened, sight, at_s, position.presses, by_hand=True)
+        return
+    details = _unread_places(reading, keys)
+    since = draft.match.doubt
+    draft.judged("unfinished", Message("table.unfinished"), details, sorted({place_of(k) for k in keys}))
+    if since is not None and draft.match.doubt is None:
+        draft.add("doubted", key=since[0], since_s=since[1])
 
 
 def _confirmed(draft: Draft, key: str, at_s: float, need_s: float) -> bool:
@@ -141,6 +163,10 @@ def _accept(draft: Draft, tale: Tale, presses: int) -> None:
     if tale.kind == "withdraw":
         draft.add("withdrawn", lag=False)
         draft.judged("withdrawn", Message("table.withdrawn"))
+    elif tale.kind == "takeback" and needs_consent(draft.match, tale.number):
+        offer_undo(draft, tale.number, -1)
+        facts = _difference(draft.match, tale.look)
+        draft.judged("waiting", Message("table.takeback_seen", (("number", tale.number + 1),)), facts=facts)
     elif tale.kind == "takeback":
         draft.add("undone", to=tale.number, lag=False)
         draft.judged("takeback", Message("table.taken_back", (("number", tale.number + 1),)))
@@ -173,7 +199,7 @@ def _call_illegal(draft: Draft, tale: Tale, presses: int) -> None:
         return
     words, details = refusal_words(tale.refusals)
     kind = "illegal"
-    if not presses and may_go_on(match.rules, match.agreed, tale.look):
+    if not presses and tale.unfinished:
         kind, words, details = "open", Message("table.not_finished"), (words, *details)
     places = tale.refusals[0].places if tale.refusals else ()
     if match.pressed:
@@ -187,6 +213,7 @@ def _ask(draft: Draft, verdict: Verdict, sight: Sight) -> None:
     choices.append(choice("other", Message("table.answer_other"), "illegal", details=[["table.set_by_hand", []]]))
     keys = _open_keys(verdict.rivals, match)
     saw = {k: min(sight.costs[k], key=sight.costs[k].__getitem__) for k in keys if k in sight.costs}
+    saw |= dict.fromkeys(sight.covered, COVERED)
     draft.ask(Message("table.what_happened"), choices, sorted({place_of(k) for k in keys}), saw)
 
 
@@ -194,10 +221,6 @@ def _open_keys(rivals: tuple[Tale, ...], match: Match) -> list[str]:
     """The facts on which the rivals differ, or else those that all of them change."""
     differ = sorted({k for t in rivals for k in t.look if t.look[k] != rivals[0].look[k]})
     return differ or sorted(_difference(match, rivals[0].look)) if rivals else []
-
-
-def _places(rivals: tuple[Tale, ...], match: Match) -> list[str]:
-    return sorted({place_of(k) for t in rivals for k in _difference(match, t.look)})
 
 
 def _choice(match: Match, value: str, tale: Tale) -> Any:
@@ -232,10 +255,7 @@ def _untell(draft: Draft, reading: Reading) -> None:
 
 
 def _sight(match: Match, reading: Reading) -> Sight:
-    sight = sight_of(reading, match.rules.look(match.now))
-    if not match.told:
-        return sight
-    return Sight({k: v for k, v in sight.costs.items() if k not in match.told}, sight.hidden | match.told.keys())
+    return sight_of(reading, match.rules.look(match.now)).without(match.told)
 
 
 def _lagging(draft: Draft, sight: Sight) -> bool:
@@ -309,7 +329,9 @@ def _start_check(draft: Draft, reading: Reading) -> None:
     unknown = {k: dict.fromkeys(reading.facts[k].values, 0.0) for k in hidden}
     sight = Sight({k: v for k, v in sight.costs.items() if k not in told} | unknown)
     looks = likely_looks(sight, best, LOOKS, BEYOND, change=0.0)
-    starts = [(cost, look, match.rules.start_from_look(look, match.setup.options)) for cost, look in looks]
+    starts = [
+        (cost, look, match.rules.start_from_look(look, match.setup.options, match.setup.start)) for cost, look in looks
+    ]
     legal = [(cost, look, start) for cost, look, start in starts if not isinstance(start, tuple)]
     if not legal or legal[0][0] - looks[0][0] > BEYOND:
         refusals = starts[0][2]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Any, Literal
 
 from companion.games.contract import Look, Message, Refusal, Rules, Story
@@ -26,15 +26,13 @@ ILLEGAL = 3.0
 UNSEEN = 6.0
 """Prior cost of each act that left no mark: more than ACCEPT, so that the story of fewest unseen acts is taken."""
 
-LOOKS = 12
-"""How many looks are tried; of them only those within BEYOND nats of the best."""
+LOOKS, LOOKS_OPENED = 12, 64
+"""How many looks are tried, and how many where covered places may hide anything; of them only those within BEYOND nats
+of the best."""
 BEYOND = 14.0
 
 MISSED_UNITS = 8
 """Up to how many separate changes two turns are searched when one does not explain them."""
-
-MOST_ACTS = 1000
-"""Up to how many further acts are tried to tell an unfinished turn from an illegal one."""
 
 UNEXPECTED = 8.0
 """Prior cost of a turn more than the players have ended, where they use the done-button."""
@@ -73,7 +71,8 @@ class Tale:
     """One story with its score (nats, higher is better) and the look it leads to.
 
     `stories` are the legal turns it consists of, in order (none for unchanged, withdraw, takeback, illegal); `number`
-    the turns left after a takeback; `refusals` the rules an illegal one breaks; `warnings` what the table should know.
+    the turns left after a takeback; `refusals` the rules an illegal one breaks, `unfinished` when further acts may
+    still make it legal; `warnings` what the table should know.
     """
 
     kind: TaleKind
@@ -83,6 +82,7 @@ class Tale:
     number: int = 0
     refusals: tuple[Refusal, ...] = ()
     warnings: tuple[Message, ...] = ()
+    unfinished: bool = False
 
     def same_end(self, other: Tale) -> bool:
         """True when both leave the same agreed position, so that nobody needs to choose between them."""
@@ -98,34 +98,32 @@ class Tale:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the referee says: `kind` "unchanged", "accepted", "illegal", "unsure" or "unfinished" (something decisive is
-    hidden); `tale` the best story, `rivals` all stories between which it cannot decide, likeliest first; `hidden` says
-    that parts of the table could not be seen; `lead` by how much the best story leads."""
+    """What the referee says: `kind` "unchanged", "accepted", "illegal" or "unsure"; `tale` the best story, `rivals` all
+    stories between which it cannot decide, likeliest first; `lead` by how much the best story leads."""
 
-    kind: Literal["unchanged", "accepted", "illegal", "unsure", "unfinished"]
+    kind: Literal["unchanged", "accepted", "illegal", "unsure"]
     tale: Tale
     rivals: tuple[Tale, ...] = ()
-    hidden: bool = False
     lead: float = 0.0
 
 
-def judge(rules: Rules[Any, Any], position: Position, sight: Sight) -> Verdict:
+def judge(rules: Rules[Any, Any], position: Position, sight: Sight, looks_tried: int = LOOKS) -> Verdict:
     """The verdict on a sight of the table."""
     now = rules.look(position.provisional.after if position.provisional else position.base)
     tales = [Tale("unchanged", -sight.cost(now), now)]
-    looks = likely_looks(sight, now, LOOKS, BEYOND)
+    looks = likely_looks(sight, now, looks_tried, BEYOND)
     if looks[0][1] == now and (len(looks) == 1 or looks[1][0] - looks[0][0] >= ACCEPT):
-        return Verdict("unchanged", tales[0], hidden=bool(sight.hidden), lead=ACCEPT)
+        return Verdict("unchanged", tales[0], lead=ACCEPT)
     for cost, look in looks:
         if look != now:
             tales += _tales_of(rules, position, look, cost, now)
     tales += _takebacks(rules, position, sight)
-    if not any(t.stories for t in tales):
+    if position.presses > 1 or not any(t.stories for t in tales):
         tales += _missed(rules, position, looks[0][1], looks[0][0])
-    return _decide(tales, bool(sight.hidden), asked=position.presses > 0)
+    return _decide(tales, asked=position.presses > 0)
 
 
-def _decide(tales: list[Tale], hidden: bool, asked: bool) -> Verdict:
+def _decide(tales: list[Tale], asked: bool) -> Verdict:
     """The verdict on scored tales. A doubt about an unchanged table matters only when a turn is `asked` for."""
     ranked = sorted(tales, key=lambda t: -t.score)
     best = ranked[0]
@@ -136,11 +134,9 @@ def _decide(tales: list[Tale], hidden: bool, asked: bool) -> Verdict:
     lead = best.score - rivals[1].score if len(rivals) > 1 else ACCEPT
     if lead >= ACCEPT or (best.kind == "unchanged" and not asked):
         kinds: dict[TaleKind, Literal["unchanged", "illegal"]] = {"unchanged": "unchanged", "illegal": "illegal"}
-        return Verdict(kinds.get(best.kind, "accepted"), best, (), hidden, lead)
+        return Verdict(kinds.get(best.kind, "accepted"), best, (), lead)
     close = tuple(t for t in rivals if best.score - t.score < ACCEPT + 3.0)[:4]
-    if hidden and any(t.kind == "illegal" for t in close):
-        return Verdict("unfinished", best, close, hidden, lead)
-    return Verdict("unsure", best, close, hidden, lead)
+    return Verdict("unsure", best, close, lead)
 
 
 def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: float, now: Look) -> Iterator[Tale]:
@@ -150,13 +146,14 @@ def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: floa
     legal = False
     refusals: tuple[Refusal, ...] = ()
     warnings: tuple[Message, ...] = ()
+    unfinished = False
     if provisional is not None and look == base_look:
         legal = True
         changed = sum(look[k] != now[k] for k in look)
         yield Tale("withdraw", -(cost - CHANGE * changed) - WITHDRAW, look)
     else:
         grown = rules.explain(position.base, look)
-        refusals, warnings = grown.refusals, grown.warnings
+        refusals, warnings, unfinished = grown.refusals, grown.warnings, grown.unfinished
         for story in grown.stories:
             legal = True
             score = -cost - _turns_cost(position, 1, 0.0) - UNSEEN * story.unseen
@@ -174,7 +171,7 @@ def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: floa
         refusals = refusals or following.refusals
     if not legal:
         prior = ILLEGAL + IDLE * max(0, position.presses - 1) + APPEARS * pieces_differ(now, look)
-        yield Tale("illegal", -cost - prior, look, refusals=refusals, warnings=warnings)
+        yield Tale("illegal", -cost - prior, look, refusals=refusals, warnings=warnings, unfinished=unfinished)
 
 
 def _takebacks(rules: Rules[Any, Any], position: Position, sight: Sight) -> Iterator[Tale]:
@@ -186,25 +183,6 @@ def _takebacks(rules: Rules[Any, Any], position: Position, sight: Sight) -> Iter
         if cost <= BEYOND and look not in seen:
             seen.append(look)
             yield Tale("takeback", -cost - TAKEBACK, look, number=number)
-
-
-def may_go_on(rules: Rules[Any, Any], base: Any, look: Look) -> bool:
-    """True when one more act would make a legal turn of an illegal look: the turn may only be unfinished."""
-    before = rules.look(base)
-    untouched = {k: v for k, v in look.items() if before[k] == v}
-    acts = islice(_single_acts(untouched), MOST_ACTS)
-    return any(rules.explain(base, {**look, **act}).stories for act in acts)
-
-
-def _single_acts(look: Look) -> Iterator[dict[str, str]]:
-    """What one act could change: a piece carried to a bare place, or another value for a fact that is no piece."""
-    for keys, bare in kinds_of(look):
-        if bare is None:
-            values = sorted({look[k] for k in keys})
-            yield from ({k: v} for k in keys for v in values if v != look[k])
-        else:
-            places = [k for k in keys if look[k] == bare]
-            yield from ({k: bare, p: look[k]} for k in keys if look[k] != bare for p in places)
 
 
 def kinds_of(look: Look) -> Iterator[tuple[list[str], str | None]]:
@@ -246,7 +224,9 @@ def _two_turns(rules: Rules[Any, Any], state: Any, look: Look) -> Iterable[tuple
         return
     for size in range(1, len(units)):
         for chosen in combinations(units, size):
-            middle = {**before, **{k: look[k] for unit in chosen for k in unit}}
+            facts = [fact for unit in chosen for fact in unit.items()]
+            facts.sort(key=lambda fact: fact[1] == look[fact[0]])  # what comes to a place counts, not what left it
+            middle = {**before, **dict(facts)}
             for first in rules.explain(state, middle).stories:
                 if rules.outcome(first.after) is None:
                     for second in rules.explain(first.after, look).stories:
@@ -264,17 +244,19 @@ def pieces_differ(before: Look, after: Look) -> int:
     return total
 
 
-def separate_changes(before: Look, after: Look) -> list[list[str]]:
-    """The changed facts in groups that belong together: where pieces only moved over mostly bare places (as many of
-    each value lie there as before), those of one value are one group; every other fact is one by itself."""
-    units: list[list[str]] = []
+def separate_changes(before: Look, after: Look) -> list[dict[str, str]]:
+    """The changes in groups that belong together, each with the values that it alone leads to: where pieces only moved
+    over mostly bare places (as many of each value lie there as before), those of one value are one group, also where
+    one went to the place that another had left; every other fact is one by itself."""
+    units: list[dict[str, str]] = []
     for every, bare in kinds_of(before):
         keys = [k for k in every if after[k] != before[k]]
+        pieces = {before[k] for k in keys} | {after[k] for k in keys}
         conserved = Counter(before[k] for k in keys) == Counter(after[k] for k in keys)
-        moved: dict[str, list[str]] = {}
-        for key in keys:
-            piece = {before[key], after[key]} - {bare}
-            together = bare is not None and conserved and len(piece) == 1
-            moved.setdefault(min(piece) if together else key, []).append(key)
-        units += moved.values()
+        if bare is None or not conserved:
+            units += [{k: after[k]} for k in keys]
+            continue
+        for piece in sorted(pieces - {bare}):
+            left = {k: bare for k in keys if before[k] == piece}
+            units.append({**left, **{k: piece for k in keys if after[k] == piece}})
     return units

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from companion.games.contract import Look
 from vision.reading import Reading
@@ -15,6 +15,13 @@ FLOOR = 20.0
 CHANGE = 4.0
 """Prior cost of each fact that changed: of a hundred facts, each with several values, a turn changes one to four."""
 
+COVERED = "?"
+"""What the camera says of a fact that something covers; no value of any fact."""
+
+GLIMPSE = 0.9
+"""The most that a fact which something covers can say for one value rather than another: with CHANGE less than what
+decides anything, for what is seen of a covered thing misleads with great confidence."""
+
 FLAT = 2.5
 """A fact whose values all lie within so many nats says nothing worth a doubt: it counts as hidden."""
 
@@ -24,11 +31,13 @@ class Sight:
     """What is seen, ready to be compared with looks.
 
     `costs`: fact key -> value -> nats by which the value explains the picture worse than the best value, 0..FLOOR; a
-    value that is not listed costs FLOOR. `hidden`: facts about which the picture says nothing.
+    value that is not listed costs FLOOR. `hidden`: facts about which the picture says nothing. `covered`: those of them
+    that something hides or that lie askew, with what little may be concluded: key -> value -> nats, 0..GLIMPSE.
     """
 
     costs: Mapping[str, Mapping[str, float]]
     hidden: frozenset[str] = frozenset()
+    covered: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def cost(self, look: Look) -> float:
         """How badly `look` explains the sight, 0 for perfectly; hidden and unnamed facts cost nothing."""
@@ -44,22 +53,37 @@ class Sight:
         by_value = self.costs.get(key)
         return 0.0 if by_value is None else by_value.get(value, FLOOR)
 
+    def opened(self) -> Sight:
+        """The same sight with every covered fact taken for what it could be, instead of for what it was."""
+        return Sight({**self.costs, **self.covered}, self.hidden - self.covered.keys())
+
+    def without(self, keys: Collection[str]) -> Sight:
+        """The same sight with nothing concluded about these facts."""
+        costs, covered = ({k: v for k, v in part.items() if k not in keys} for part in (self.costs, self.covered))
+        return Sight(costs, self.hidden | frozenset(keys), covered)
+
 
 def sight_of(reading: Reading, keys: Look) -> Sight:
     """The sight of a reading, as far as it is about `keys` (the facts that the game knows)."""
     costs: dict[str, dict[str, float]] = {}
+    covered: dict[str, dict[str, float]] = {}
     hidden = set()
     for key in keys:
         fact = reading.facts.get(key)
-        if fact is None or fact.hidden:
+        if fact is None:
             hidden.add(key)
             continue
         peak = max(fact.log_likelihoods)
+        if fact.hidden:
+            hidden.add(key)
+            shown = zip(fact.values, fact.log_likelihoods, strict=True)
+            covered[key] = {v: min(GLIMPSE, (peak - x) / 4.0) for v, x in shown}
+            continue
         if len(fact.values) > 1 and peak - min(fact.log_likelihoods) < FLAT:
             hidden.add(key)
             continue
         costs[key] = {v: min(FLOOR, peak - x) for v, x in zip(fact.values, fact.log_likelihoods, strict=True)}
-    return Sight(costs, frozenset(hidden))
+    return Sight(costs, frozenset(hidden), covered)
 
 
 def sight_by_hand(look: Look) -> Sight:

@@ -11,13 +11,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from companion.games.contract import Explanation, Look, Story
-from companion.games.moguli.board import ALL, BIT, CROSS, NAMES, STRAIGHT, TURNED, doors_in
+from companion.games.moguli.board import ALL, BIT, NAMES, STRAIGHT, TURNED, doors_in
 from companion.games.moguli.faults import exchange_faults, faults
-from companion.games.moguli.judge import UNFINISHED, exchanged, judge, settle
+from companion.games.moguli.judge import exchanged, judge, settle
 from companion.games.moguli.looks import Change, change
-from companion.games.moguli.moves import movable, must_move, reach
+from companion.games.moguli.mover import Mover
+from companion.games.moguli.moves import movable, must_move
 from companion.games.moguli.notation import turn_text
-from companion.games.moguli.state import BONUS, EXCHANGE, MOVE, ROTATE, State, Turn
+from companion.games.moguli.state import BONUS, EXCHANGE, ROTATE, State, Turn
+from companion.games.moguli.unfinished import can_go_on, exchange_goes_on
 
 MoguliExplanation = Explanation[State, Turn]
 BY_TEXT = (2, 1, 3)
@@ -54,36 +56,6 @@ class Stories:
         )
 
 
-class Mover:
-    """One pawn move under question, and what single rotations make of it."""
-
-    def __init__(self, state: State, start: int, end: int, allowed: int) -> None:
-        self._state = state
-        self._start = start
-        self._allowed = bool(allowed & BIT[end])
-        self._end = BIT[end]
-        self._foes = state.pawns[1 - state.to_move]
-        self._others = (self._foes | state.pawns[state.to_move]) ^ BIT[start]
-        self._cross = CROSS[state.options.cylinder]
-        self.act = MOVE[start][end]
-        self.legal, self.earns, self.touched = self._try(state.tiles)
-
-    def _try(self, tiles: tuple[int, ...] | list[int]) -> tuple[bool, bool, int]:
-        if not self._allowed:
-            return False, False, 0
-        ends, bonus, touched = reach(tiles, self._start, self._others, self._foes, self._cross)
-        return bool(ends & self._end), bool(bonus & self._end), touched
-
-    def after(self, tile: int, code: int) -> tuple[bool, bool]:
-        """Whether the move is legal, and earns the bonus, once `tile` shows `code`."""
-        if not self.touched & BIT[tile]:
-            return self.legal, self.earns
-        tiles = list(self._state.tiles)
-        tiles[tile] = code
-        legal, earns, _ = self._try(tiles)
-        return legal, earns
-
-
 def explain(before: State, seen: Look) -> MoguliExplanation:
     """Every legal story of what is seen, or the rules in the way; see `contract.Rules.explain`."""
     diff = change(before, seen)
@@ -95,7 +67,7 @@ def explain(before: State, seen: Look) -> MoguliExplanation:
     if stories:
         return Explanation(stories=stories)
     refusals = faults(before, diff)
-    unfinished = refusals[0].rule in UNFINISHED
+    unfinished = can_go_on(before, diff)
     warnings = tuple(refusal.message for refusal in refusals if refusal.rule == "moguli.rotation_ends_duty")
     return Explanation(refusals=refusals, warnings=warnings if unfinished else (), unfinished=unfinished)
 
@@ -113,7 +85,9 @@ def _explain_exchange(before: State, diff: Change, player: int) -> MoguliExplana
             stories.append(Story(turn, after, player, unseen))
         if stories:
             return Explanation(stories=tuple(stories))
-    return Explanation(refusals=exchange_faults(before, diff, player))
+    return Explanation(
+        refusals=exchange_faults(before, diff, player), unfinished=exchange_goes_on(before, diff, player)
+    )
 
 
 def legal_stories(before: State, diff: Change) -> tuple[Story[State, Turn], ...]:

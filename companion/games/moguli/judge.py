@@ -18,10 +18,6 @@ from companion.games.moguli.routes import no_route
 from companion.games.moguli.state import ACTS, Over, State, Turn, free_doors, owner
 
 HOME_ROW = (1, 7)
-UNFINISHED = frozenset(
-    {"moguli.obliged", "moguli.move_missing", "moguli.rotation_missing", "moguli.rotation_ends_duty"}
-)
-"""Rules that only say what a turn still lacks."""
 FOUR = 4
 BLOCKED_TURNS = 3
 
