@@ -1,4 +1,4 @@
-"""The command line: demo, run, census, bench, perft, mat, words."""
+"""The command line: demo, run, export, import, census, bench, perft, mat, words."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ import sys
 import tempfile
 import time
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from calibration.mat import marker_sheet_svg, mat_svg
 from calibration.profile import CalibrationError, load_board
-from companion.bench.perft import perft
+from companion.bench.perft import divided, perft
 from companion.bulletin import Bulletin
 from companion.config import Config, ConfigError, load_config
 from companion.demo import Demo
 from companion.games.contract import Message, Rules, RulesError
-from companion.journal import FolderLock, JournalError, open_journal
-from companion.registry import GAMES, UnknownGameError, game
+from companion.journal import FILE, FolderLock, Journal, JournalError, open_journal
+from companion.records import RecordError, find, lines, read, take_over, text
+from companion.registry import GAMES, GameEntry, UnknownGameError, game
 from companion.service import Service
 from companion.words import LANGUAGES, WordsError, catalogue, placeholders, say
 from web.server import Server, WebError
@@ -36,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
     try:
         return int(args.command(args))
-    except (JournalError, UnknownGameError, ConfigError, CalibrationError, WebError, WordsError) as error:
+    except (JournalError, UnknownGameError, ConfigError, CalibrationError, WebError, WordsError, RecordError) as error:
         print(f"companion: {error}", file=sys.stderr)
         return 2
     except RulesError as error:
@@ -54,6 +56,8 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="a simulated table that plays by itself, live in the browser")
     demo.add_argument("--game", default="moguli", help="which game (default: moguli)")
     demo.add_argument("--seed", type=int, help="the same seed plays the same games")
+    demo.add_argument("--data-file", type=Path, help="your own tile set, board, cards or catalogue")
+    demo.add_argument("--hints", action="store_true", help="players may ask for a hint")
     demo.add_argument("--speed", default="1", help="times real time, or max (default: 1)")
     demo.add_argument("--turns", type=_count, help="end after so many turns and say how many were right")
     _served(demo)
@@ -64,6 +68,21 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--config", type=Path, help="a TOML file: game, camera, buttons, lights, profile, language")
     _served(run)
     run.set_defaults(command=_run)
+
+    export = commands.add_parser("export", help="writes a match as JSON lines that can be replayed, or as text")
+    export.add_argument("match", help="the match's id, the beginning of it, or `last`")
+    export.add_argument("--text", action="store_true", help="for people: turns in the game's notation")
+    export.add_argument("--language", choices=LANGUAGES, default="en", help="of the words in the text")
+    export.add_argument("--output", type=Path, metavar="FILE", help="where to (default: standard output)")
+    export.add_argument("--data", type=Path, help="the folder of the journal")
+    export.set_defaults(command=_export)
+
+    taken = commands.add_parser("import", help="replays and verifies an exported match and keeps it in the journal")
+    taken.add_argument("file", type=Path)
+    taken.add_argument("--check", action="store_true", help="only verify")
+    taken.add_argument("--continue", action="store_true", dest="go_on", help="go on with it at the next `run`")
+    taken.add_argument("--data", type=Path, help="the folder of the journal")
+    taken.set_defaults(command=_import)
 
     census = commands.add_parser("census", help="reads a folder of pictures with truth and counts right and wrong")
     census.add_argument("folder", type=Path)
@@ -78,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument("game")
     count.add_argument("--depth", type=_count, default=1)
     count.add_argument("position", nargs="?", help="a position line (default: a dealt start)")
+    count.add_argument("--data-file", type=Path, help="your own tile set, board, cards or catalogue")
     count.set_defaults(command=_perft)
 
     mat = commands.add_parser("mat", help="a table mat or a sheet of markers to print, as SVG in true size")
@@ -111,7 +131,8 @@ def _rules(name: str) -> Rules[Any, Any]:
 
 
 def _demo(args: argparse.Namespace) -> int:
-    entry = game(args.game)
+    games = _games(args.game, args.data_file)
+    entry = games[args.game]
     speed = None if args.speed == "max" else _speed(args.speed)
     seed = args.seed if args.seed is not None else time.time_ns() % 2**31
     with ExitStack() as stack:
@@ -121,7 +142,7 @@ def _demo(args: argparse.Namespace) -> int:
         journal, _ = open_journal(data)
         stack.callback(journal.close)
         bulletin = Bulletin()
-        service = Service(_rules, journal, bulletin, deal=lambda name, chance: GAMES[name].deal_start(chance))
+        service = _service(journal, bulletin, games, hints=args.hints)
         demo = Demo(entry, service, bulletin, seed, speed)
         if args.turns is None or args.port is not None or args.host is not None:
             port = args.port if args.port is not None else 8000
@@ -138,6 +159,27 @@ def _demo(args: argparse.Namespace) -> int:
             print(tally.asides)
             print(tally.line)
         return 1 if tally.wrong else 0
+
+
+def _games(name: str, data_file: Path | None) -> Mapping[str, GameEntry]:
+    """All games, the named one with the user's own data file, which is read once to know that it can be used."""
+    entry = replace(game(name), data_file=data_file)
+    entry.data_used()
+    return {**GAMES, name: entry}
+
+
+def _service(
+    journal: Journal, bulletin: Bulletin, games: Mapping[str, GameEntry], *, hints: bool = False, undo: str = "chance"
+) -> Service:
+    return Service(
+        _rules,
+        journal,
+        bulletin,
+        deal=lambda name, chance: games[name].deal_start(chance),
+        data=lambda name, options: games[name].data_used(options),
+        hint=(lambda name: games[name].load_hint()) if hints else None,
+        undo=undo,
+    )
 
 
 def _speed(text: str) -> float:
@@ -162,6 +204,7 @@ def _run(args: argparse.Namespace) -> int:
     from companion.run import Table
 
     config = load_config(args.config) if args.config is not None else Config()
+    games = _games(config.game, Path(config.data_file) if config.data_file else None)
     data = args.data or DATA
     host = args.host or config.host
     port = args.port if args.port is not None else config.port
@@ -171,7 +214,7 @@ def _run(args: argparse.Namespace) -> int:
         journal, damaged = open_journal(data)
         stack.callback(journal.close)
         bulletin = Bulletin()
-        service = Service(_rules, journal, bulletin, deal=lambda name, chance: GAMES[name].deal_start(chance))
+        service = _service(journal, bulletin, games, hints=config.hints, undo=config.undo)
         if damaged is not None:
             words = Message("companion.journal_damaged", (("file", str(damaged)),))
             print(f"companion: {say(words)}", file=sys.stderr)
@@ -190,6 +233,48 @@ def _run(args: argparse.Namespace) -> int:
             time.sleep(3600)
 
 
+def _export(args: argparse.Namespace) -> int:
+    rows = find(_journal(args.data or DATA), args.match)
+    written = text(rows, _rules, args.language) if args.text else "".join(lines(rows, _rules))
+    if args.output is None:
+        sys.stdout.write(written)
+        return 0
+    try:
+        args.output.write_text(written, encoding="utf-8")
+    except OSError as error:
+        raise RecordError(f"{args.output} cannot be written: {error.strerror}") from error
+    return 0
+
+
+def _journal(folder: Path) -> Journal:
+    """The journal of a data folder, to be read while a service may be writing to it."""
+    if not (folder / FILE).exists():
+        raise RecordError(f"there is no journal in {folder}; name the folder with --data DIR")
+    return Journal(folder / FILE)
+
+
+def _import(args: argparse.Namespace) -> int:
+    try:
+        source = args.file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecordError(f"{args.file} cannot be read: {error}") from error
+    try:
+        record = read(source, _rules, lambda name, options: GAMES[name].data_used(options))
+    except RecordError as error:
+        raise RecordError(f"{args.file}, {error}") from error
+    print(f"{record.match.id}: {record.match.game}, {record.match.turns} turns, all of them verified")
+    if args.check:
+        return 0
+    data = args.data or DATA
+    with ExitStack() as stack:
+        stack.callback(FolderLock(data).close)
+        journal, _ = open_journal(data)
+        stack.callback(journal.close)
+        if not take_over(journal, record, args.file.name, args.go_on):
+            print("the journal holds this match already")
+    return 0
+
+
 def _census(args: argparse.Namespace) -> int:
     from companion import census
 
@@ -203,9 +288,11 @@ def _bench(args: argparse.Namespace) -> int:
 
 
 def _perft(args: argparse.Namespace) -> int:
-    entry = game(args.game)
+    entry = _games(args.game, args.data_file)[args.game]
     for depth, count, seconds in perft(entry, args.depth, args.position):
         print(f"depth {depth}: {count} positions in {seconds:.2f} s", flush=True)
+    for turn, count in divided(entry, args.depth, args.position):
+        print(f"{turn or '-'}: {count}", flush=True)
     return 0
 
 

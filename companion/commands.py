@@ -2,7 +2,7 @@
 
 Each carries its author; a command that cannot be carried out now is answered with a Message, never an exception. What
 only the service can know is added by it, whatever the giver sent: `id`, `manual`, `corners` and `done_expected` of a
-new game, `at_s` of `done`.
+new game, `at_s` of `done`, `found` of `hint`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ COMMANDS: dict[str, Command] = {
         Command("accept_start"),  # the table lies as it should, or its differences are taken over
         Command("done"),  # finishes the provisional turn (the player's button)
         Command("takeback"),  # withdraws the provisional turn, else the last final one
+        Command("hint"),  # a good turn and why, where the table allows hints
         Command("undo_to", ("number",)),  # back to the position after turn `number`
         Command("answer", ("question", "value")),  # to the open question
         Command("set_facts", ("facts",)),  # play by hand: the table now looks so (`path:b3` -> `NE`), judged as if seen

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from companion.consent import UNDO
 from companion.registry import GAMES
 from companion.words import LANGUAGES
+
+_KINDS: dict[str, tuple[type, str]] = {"port": (int, "a number"), "hints": (bool, "true or false")}
 
 
 class ConfigError(Exception):
@@ -17,7 +20,9 @@ class ConfigError(Exception):
 @dataclass(frozen=True, slots=True)
 class Config:
     """What `companion run` needs to know. Empty addresses: no such device. `box`: a serial device with
-    buttons, lights, dice. `profile`: the calibrated table."""
+    buttons, lights, dice. `profile`: the calibrated table. `data_file`: a user's own tile set, board, cards or
+    catalogue for `game` (beside the configuration, if relative). `hints`: whether the players may ask for one. `undo`:
+    what all must agree to take back (`free`: nothing, `chance`: what brought chance or hidden things, `always`)."""
 
     game: str = "moguli"
     camera: str = ""
@@ -26,6 +31,9 @@ class Config:
     box: str = ""
     profile: str = ""
     language: str | None = None
+    data_file: str = ""
+    hints: bool = False
+    undo: str = "chance"
     host: str = "127.0.0.1"
     port: int = 8000
 
@@ -42,16 +50,16 @@ def load_config(file: Path) -> Config:
     for key, value in data.items():
         if key not in known:
             raise ConfigError(f"{file}: {key} is no known key; known are {', '.join(sorted(known))}")
-        kind = int if key == "port" else str
+        kind, words = _KINDS.get(key, (str, "a text in quotes"))
         if type(value) is not kind:
-            raise ConfigError(
-                f"{file}: {key} must be {'a number' if kind is int else 'a text in quotes'}, not {value!r}"
-            )
+            raise ConfigError(f"{file}: {key} must be {words}, not {value!r}")
     config = Config(**data)
     if config.game not in GAMES:
         raise ConfigError(f"{file}: game = {config.game!r} is not known; known are {', '.join(sorted(GAMES))}")
     if config.language is not None and config.language not in LANGUAGES:
         raise ConfigError(f"{file}: language = {config.language!r} is not known; known are {', '.join(LANGUAGES)}")
+    if config.undo not in UNDO:
+        raise ConfigError(f"{file}: undo = {config.undo!r} is not known; known are {', '.join(UNDO)}")
     if not 0 <= config.port < 65536:
         raise ConfigError(f"{file}: port must be between 0 and 65535, not {config.port}")
-    return config
+    return replace(config, data_file=str(file.parent / config.data_file)) if config.data_file else config

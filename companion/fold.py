@@ -53,7 +53,7 @@ def apply(match: Match, event: Event) -> Match:
 
 
 def _opened(match: Match, d: Mapping[str, Json]) -> Match:
-    setup = Setup(tuple(d["players"]), dict(d["options"]))
+    setup = Setup(tuple(d["players"]), dict(d["options"]), d.get("given"))
     match.games(d["game"])
     return Match(
         match.games,
@@ -66,6 +66,9 @@ def _opened(match: Match, d: Mapping[str, Json]) -> Match:
         manual=d["manual"],
         done_expected=d["done_expected"],
         side=d["side"],
+        undo=d.get("undo", "chance"),
+        hints=d.get("hints", False),
+        data=d.get("data", {}),
     )
 
 

@@ -148,19 +148,20 @@ class Journal:
         """The number of the newest event, 0 for an empty journal."""
         return self._number
 
-    def append(self, match: str, events: Sequence[Event]) -> int:
-        """Writes events, all or none, and returns the newest number once they are on the disk.
+    def append(self, match: str, events: Sequence[Event], wall_s: Sequence[float] = ()) -> int:
+        """Writes events, all or none, and returns the newest number once they are on the disk. `wall_s`: when each
+        happened, by the wall clock (default: now).
 
         Raises JournalError when that is impossible (disk full, card gone); nothing is written then.
         """
         number, last = self._number, self._hash
         rows = []
-        for event in events:
+        for index, event in enumerate(events):
             number += 1
             body = _dumps([event.data, [event.author.kind, event.author.name, event.author.player], event.picture])
-            wall_s, monotonic_s = time.time(), time.monotonic()
-            last = _hash(last, number, match, event.kind, body, wall_s)
-            rows.append((number, match, event.kind, body, wall_s, monotonic_s, last))
+            at_s, monotonic_s = wall_s[index] if wall_s else time.time(), time.monotonic()
+            last = _hash(last, number, match, event.kind, body, at_s)
+            rows.append((number, match, event.kind, body, at_s, monotonic_s, last))
         try:
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -203,8 +204,11 @@ class Journal:
             yield Row(number, name, event, wall_s, digest)
 
     def last_match(self) -> str | None:
-        """The id of the match that was opened last, or None."""
-        row = self._db.execute("SELECT match FROM events WHERE kind = 'opened' ORDER BY number DESC LIMIT 1").fetchone()
+        """The id of the match that was opened last at this table (not one from a file), or None."""
+        row = self._db.execute(
+            "SELECT match FROM events WHERE kind = 'opened' "
+            "AND match NOT IN (SELECT match FROM events WHERE kind = 'imported') ORDER BY number DESC LIMIT 1"
+        ).fetchone()
         return None if row is None else str(row[0])
 
     def close(self) -> None:

@@ -104,6 +104,9 @@ class StartCheck:
 class Match:
     """Everything about one match. `states[i]` is the agreed position after `entries[:i]`.
 
+    `setup.start` is, until the game begins, what of it is settled already (the board or cards that it is played with);
+    `data` which data that is (name, hash, provenance). `undo`: what the players must agree to take back, see
+    `companion.consent`; `hints`: whether they may ask for one.
     `table`: how the table looks by the last judgement; `lag`: how it still looks although the match has gone elsewhere
     (after an undo by button, until somebody has put it back); `told`: facts that a person has settled against the
     camera, with what the camera said; `doubt`: a verdict that waits for a second reading, and since when; `pressed`:
@@ -120,6 +123,9 @@ class Match:
     manual: bool = False
     done_expected: bool = False
     side: str = ""
+    undo: str = "chance"
+    hints: bool = False
+    data: Mapping[str, Json] = field(default_factory=dict)
     check: StartCheck = StartCheck()
     entries: tuple[Entry, ...] = ()
     states: tuple[Any, ...] = ()

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from companion.commands import COMMANDS, Reply
+from companion.consent import needs_consent, offer_undo
 from companion.draft import Draft, choice, fact_words
 from companion.evidence import Author, Chose
 from companion.fold import BrokenHistoryError
 from companion.games.contract import Json, Message, Refusal, RulesError, Story
 from companion.judging import finish, position_of, settle, tell_turns
-from companion.match import Choice, as_json
+from companion.match import Choice, as_json, message
 from companion.referee import judge
 from companion.sight import sight_by_hand
 
@@ -74,6 +75,7 @@ def _new_game(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     if given:
         return _no("companion.bad_option", option=str(next(iter(given)))[:NAME_LENGTH], value="")
     start = args.get("start")
+    given = dict(args.get("given") or {})
     manual = bool(args.get("manual", start != "table"))
     corners = [str(c) for c in args.get("corners") or ()]
     draft.add(
@@ -85,9 +87,13 @@ def _new_game(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
         manual=manual,
         done_expected=bool(args.get("done_expected", False)),
         side="" if corners else "known",
+        given=given or None,
+        data=dict(args.get("data") or {}),
+        undo=str(args.get("undo", "chance")),
+        hints=bool(args.get("hints", False)),
     )
     if start != "table":
-        draft.add("started", start=start)
+        draft.add("started", start={**given, **start} if given and start else start or given or None)
     elif corners:
         choices = [choice(c, Message("table.corner", (("corner", c),)), "side", facts={"side": c}) for c in corners]
         draft.ask(Message("table.which_side", (("player", "#0"),)), choices, corners, {})
@@ -97,6 +103,17 @@ def _new_game(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
 def _first_side(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     draft.add("side", corner=str(args["corner"]))
     return OK
+
+
+def _hint(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    """The hint that the service has found, told to whoever asked; where hints are allowed and it is their turn."""
+    match = draft.match
+    if not match.hints:
+        return _no("table.no_hints")
+    to_act = match.rules.to_act(match.agreed).players
+    if author.player is not None and author.player not in to_act:
+        return _no("game.not_your_turn", player=f"#{author.player}")
+    return Reply(True, message(args["found"])) if args.get("found") else _no("table.no_hints")
 
 
 def _accept_start(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
@@ -171,13 +188,9 @@ def _undo_to(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
 
 
 def _undo(draft: Draft, number: int, author: Author) -> Reply:
-    """Undoes at once, or offers it where a roll or a draw would be taken back."""
-    match = draft.match
-    keep = match.upto(number)
-    chance = any(match.rules.to_act(state).kind == "roll" for state in match.states[keep:-1])
-    if chance and author.player is not None:
-        words = Message("table.offer_undo", (("player", f"#{author.player}"), ("number", number + 1)))
-        draft.add("offered", player=author.player, words=as_json(words), text="", number=number)
+    """Undoes at once, or offers it where the table's setting asks for consent."""
+    if number < draft.match.turns and needs_consent(draft.match, number):
+        offer_undo(draft, number, _number(author))
         return OK
     draft.add("undone", to=number, lag=True)
     draft.judged("takeback", Message("table.taken_back", (("number", number + 1),)))
@@ -214,6 +227,8 @@ def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str]) -> None:
     elif chosen.kind == "withdraw":
         draft.add("withdrawn", lag=False)
         draft.judged("withdrawn", Message("table.withdrawn"))
+    elif chosen.kind == "takeback" and needs_consent(match, chosen.number):
+        offer_undo(draft, chosen.number, -1)
     elif chosen.kind == "takeback":
         draft.add("undone", to=chosen.number, lag=False)
         draft.judged("takeback", Message("table.taken_back", (("number", chosen.number + 1),)))
@@ -377,6 +392,7 @@ _ORDERS: dict[str, tuple[tuple[str, ...], Callable[[Draft, Mapping[str, Json], A
     "first_side": (("start_check",), _first_side),
     "accept_start": (("start_check",), _accept_start),
     "done": (("start_check", "playing"), _done),
+    "hint": (_ON, _hint),
     "takeback": (_GAME, _takeback),
     "undo_to": (_GAME, _undo_to),
     "answer": (("start_check", "playing", "over"), _answer),

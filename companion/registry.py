@@ -6,10 +6,11 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 from calibration.profile import Board, TableProfile
-from companion.games.contract import Look, Rules
+from companion.games.contract import DataUsed, Look, Message, Rules
 from devices.simulated.contract import SimulatedTable
 from vision.contract import Reader
 
@@ -22,8 +23,20 @@ Chooser = Callable[[Any, random.Random], Any]
 """A simulated player: the turn that it makes in this state; all its chance comes from the generator."""
 
 
-Dealer = Callable[[random.Random], Any]
-"""Chance's part of a beginning: a `Setup.start` as JSON."""
+Dealer = Callable[[random.Random, Any], Any]
+"""Chance's part of a beginning: a `Setup.start` as JSON, of the data that is given (`DataUsed.start`)."""
+
+
+Hinter = Callable[[Any], tuple[Any, Message]]
+"""A good turn for the player to move, and why."""
+
+
+Planter = Callable[[Any, random.Random], "tuple[Look, str] | None"]
+"""An illegal act in this state as changed facts, and the rule that it breaks; None where none can be built."""
+
+
+DataLoader = Callable[[Path | None, Mapping[str, str | int | bool]], DataUsed]
+"""The game's data: a user's own file, or None for what comes with the program, by the setup's options."""
 
 
 class TableFactory(Protocol):
@@ -39,14 +52,19 @@ class TableFactory(Protocol):
 class GameEntry:
     """One game's parts as dotted names (`module:attribute`); an empty name means that the part does not exist yet.
 
-    `rules`: the `Rules` object. `choose`: a `Chooser`. `deal`: a `Dealer`, where a start is dealt. `reader`: a `Reader`
-    class that takes a `TableProfile`. `table`: a `TableFactory`. (The board's drawing is found by `web` by the name.)
+    `rules`: the `Rules` object. `choose`: a `Chooser`. `hint`: a `Hinter`. `illegal`: a `Planter`. `deal`: a `Dealer`, where a start is dealt.
+    `data`: a `DataLoader`; `data_file` the user's own file for it. `reader`: a `Reader` class that takes a
+    `TableProfile`. `table`: a `TableFactory`. (The board's drawing is found by `web` by the name.)
     """
 
     name: str
     rules: str
     choose: str = ""
+    hint: str = ""
+    illegal: str = ""
     deal: str = ""
+    data: str = ""
+    data_file: Path | None = None
     reader: str = ""
     table: str = ""
 
@@ -68,9 +86,29 @@ class GameEntry:
         choose: Chooser = self._part("choose")
         return choose
 
+    def load_hint(self) -> Hinter | None:
+        """Who gives hints; None where nobody can."""
+        return self._part("hint") if self.hint else None
+
+    def load_illegal(self) -> Planter | None:
+        """Who plants illegal acts; None where nobody can."""
+        return self._part("illegal") if self.illegal else None
+
+    def data_used(self, options: Mapping[str, str | int | bool] | None = None) -> DataUsed | None:
+        """The data that a game with these options is played with; None for a game that has none. Raises RulesError
+        that says what is wrong with the user's file."""
+        if not self.data:
+            if self.data_file is not None:
+                raise UnknownGameError(f"{self.name} is played without any data file")
+            return None
+        used: DataUsed = self._part("data")(self.data_file, options or {})
+        return used
+
     def deal_start(self, chance: random.Random) -> Any:
-        """A dealt `Setup.start`; None for a game whose start is fixed."""
-        return self._part("deal")(chance) if self.deal else None
+        """A dealt `Setup.start`, with the user's own data in it; None for a game whose start is fixed."""
+        used = self.data_used()
+        given = dict(used.start) if used is not None else {}
+        return self._part("deal")(chance, given) if self.deal else given or None
 
     def load_reader(self) -> Callable[[TableProfile], Reader]:
         """The factory of the game's eyes."""
@@ -97,7 +135,10 @@ GAMES: Mapping[str, GameEntry] = {
             name="moguli",
             rules="companion.games.moguli:RULES",
             choose="companion.games.moguli.players:choose",
-            deal="companion.games.moguli.start:deal",
+            hint="companion.games.moguli.players:hint",
+            illegal="companion.games.moguli.players:illegal",
+            deal="companion.games.moguli.start:dealt",
+            data="companion.games.moguli.start:used",
             reader="vision.tiles:TileReader",
             table="devices.simulated.table:MoguliTable",
         ),
@@ -105,6 +146,7 @@ GAMES: Mapping[str, GameEntry] = {
             name="maulwurf",
             rules="companion.games.maulwurf.rules:RULES",
             choose="companion.games.maulwurf.players:choose",
+            data="companion.games.maulwurf.layout:used",
         ),
         GameEntry(
             name="muggins",
@@ -115,14 +157,14 @@ GAMES: Mapping[str, GameEntry] = {
             name="moogui",
             rules="companion.games.moogui.rules:RULES",
             choose="companion.games.moogui.players:choose",
+            data="companion.games.moogui.catalogue:used",
         ),
         GameEntry(
             name="moogh",
             rules="companion.games.moogh.rules:RULES",
             choose="companion.games.moogh.players:choose",
+            data="companion.games.moogh.cards:used",
         ),
-        GameEntry(name="maulwurf", rules="companion.games.maulwurf:RULES", choose="companion.games.maulwurf:choose"),
-        GameEntry(name="muggins", rules="companion.games.muggins:RULES", choose="companion.games.muggins:choose"),
     )
 }
 

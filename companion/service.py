@@ -11,24 +11,33 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from companion.bulletin import Bulletin, Device, Snapshot, Trouble, Viewer
 from companion.commands import Reply
 from companion.evidence import Author, Chose, Evidence, Seen
 from companion.fold import BrokenHistoryError, fold
-from companion.games.contract import Json, Look, Message
+from companion.games.contract import DataUsed, Json, Look, Message
 from companion.journal import Journal, JournalError
-from companion.match import GamesByName, Match
+from companion.match import GamesByName, Match, as_json
 from companion.snapshots import snapshot
 from companion.step import step
 from devices.contract import Clock, DeviceGone, Lights
 
 REPLY_S = 10.0
+_OURS = ("id", "at_s", "manual", "corners", "done_expected", "data", "given", "undo", "hints", "found")
+"""Arguments that only the service may add."""
 _log = logging.getLogger(__name__)
 
 Dealer = Callable[[str, random.Random], Json]
 """Deals a start: game name and chance -> the game's `Setup.start`."""
+
+
+DataOf = Callable[[str, Mapping[str, Json]], DataUsed | None]
+"""The data that a game with these options is played with; LookupError for an unknown game."""
+
+HintOf = Callable[[str], Callable[[Any], tuple[Any, Message]] | None]
+"""Who gives hints in a game, or None."""
 
 
 class Watcher(Protocol):
@@ -69,8 +78,9 @@ class _Health:
 class Service:
     """Holds the match. `submit`, `hear` and `report` may be called from any thread.
 
-    With `start` a thread of its own works through the inbox; without it every call is worked off at once in the
-    caller's thread, one after the other, which is how tests and simulations run.
+    `hint` makes hints possible at this table; `undo` is one of `companion.consent.UNDO`. With `start` a thread of its
+    own works through the inbox; without it every call is worked off at once in the caller's thread, one after the
+    other, which is how tests and simulations run.
     """
 
     def __init__(
@@ -80,12 +90,16 @@ class Service:
         bulletin: Bulletin,
         *,
         deal: Dealer | None = None,
+        data: DataOf | None = None,
+        hint: HintOf | None = None,
+        undo: str = "chance",
         clock: Clock | None = None,
         lights: Lights | None = None,
         chance: random.Random | None = None,
     ) -> None:
         self._journal, self.bulletin = journal, bulletin
         self._deal, self._lights = deal, lights
+        self._data, self._hint, self._undo = data, hint, undo
         self._chance = chance or random.Random(secrets.randbits(64))
         self._now_s: Callable[[], float] = clock.now_s if clock is not None else time.monotonic
         self._watcher: Watcher | None = None
@@ -233,8 +247,8 @@ class Service:
 
     def _completed(self, chose: Chose) -> Chose | Reply:
         """The command with what only the service knows: ids, chance, the time of the newest picture."""
-        args = {k: v for k, v in chose.args.items() if k not in ("id", "at_s", "manual", "corners", "done_expected")}
-        eyes = self._watcher if self._watcher is not None and self._watcher.working else None
+        args = {k: v for k, v in chose.args.items() if k not in _OURS}
+        eyes = self._watcher
         if chose.command == "new_game":
             args["id"] = f"{time.strftime('%Y%m%d-%H%M%S')}-{self._chance.randrange(16**6):06x}"
             args["done_expected"] = self._buttons
@@ -249,11 +263,31 @@ class Service:
                 except LookupError:
                     return Reply(False, Message("companion.unknown_game", (("game", str(args.get("game"))[:40]),)))
             args["manual"] = start != "table"
+            args.update(self._settings(str(args.get("game")), args.get("options")))
+        elif chose.command == "hint" and self._hint is not None and self.match.phase == "playing":
+            hint = self._hint(self.match.game)
+            if hint is not None and self.match.rules.outcome(self.match.now) is None:
+                args["found"] = as_json(hint(self.match.agreed)[1])
         elif chose.command == "done" and eyes is not None and not self.match.manual:
+            # Eyes that see nothing just now will see again: what was done meanwhile is not known until then.
             known = eyes.current and self.match.provisional is not None and self.match.doubt is None
             if not known:
                 args["at_s"] = eyes.latest_s
         return Chose(chose.command, chose.author, args)
+
+    def _settings(self, game: str, options: Json) -> dict[str, Json]:
+        """What this table adds to the setup of a new game: its data, whether hints are given, what may be undone."""
+        try:
+            used = self._data(game, options if isinstance(options, dict) else {}) if self._data else None
+            hints = self._hint is not None and self._hint(game) is not None
+        except LookupError:
+            return {}
+        settings: dict[str, Json] = {"undo": self._undo, "hints": hints}
+        if used is not None:
+            marks = dict(used.provenance)
+            settings["data"] = {"name": used.name, "hash": used.hash, "provenance": marks}
+            settings["given"] = dict(used.start)
+        return settings
 
     def _tell_watcher(self, evidence: Evidence | None) -> None:
         if self._watcher is None:

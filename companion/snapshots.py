@@ -159,6 +159,9 @@ def _acts(match: Match) -> Iterable[Act]:
         awaiting = rules.to_act(match.agreed)
         for player in awaiting.players:
             yield Act("done", Message("table.act_done"), player=player)
+    if match.phase == "playing" and match.hints and rules.to_act(match.agreed).kind == "turn":
+        for player in rules.to_act(match.agreed).players:
+            yield Act("hint", Message("table.act_hint"), player=player)
     if match.provisional is not None or match.turns or _illegal_by_hand(match):
         final = match.provisional is None and not _illegal_by_hand(match)
         yield Act("takeback", Message("table.act_takeback"), confirm=final)

@@ -135,6 +135,19 @@ class Declaration(Generic[T]):
     needs_consent: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class DataUsed:
+    """The data that a game is played with: a tile set, a board, cards, a catalogue of figures.
+
+    `name` as people know it, `hash` of its contents, `provenance` by table or key (rulebook, source, inferred, invented
+    or owner), and `start`: what must stand in `Setup.start` so that a record needs no file."""
+
+    name: str
+    hash: str
+    provenance: Mapping[str, str]
+    start: Mapping[str, Json]
+
+
 class Rules(Protocol[S, T]):
     """The questions every game answers. Nothing raises for an illegal turn; malformed input raises RulesError."""
 
@@ -149,9 +162,12 @@ class Rules(Protocol[S, T]):
         """The state before the first turn; raises RulesError on an unknown option, a wrong number of players, or a
         start that breaks the rules."""
 
-    def start_from_look(self, look: Look, options: Mapping[str, str | int | bool]) -> Json | tuple[Refusal, ...]:
+    def start_from_look(
+        self, look: Look, options: Mapping[str, str | int | bool], given: Json = None
+    ) -> Json | tuple[Refusal, ...]:
         """The `Setup.start` of a table that looks so before turn 1, or every way in which it is no legal start
-        (missing tile, pawn on a wrong place), each with its places."""
+        (missing tile, pawn on a wrong place), each with its places. `given`: what of the start is settled already
+        (`DataUsed.start`: a board, a card set); the answer holds it too."""
 
     def to_act(self, state: S) -> Awaiting:
         """What the game waits for and from whom."""
@@ -185,6 +201,10 @@ class Rules(Protocol[S, T]):
 
     def look(self, state: S) -> Look:
         """How the whole table looks in this state."""
+
+    def reveals(self, state: S, turn: T) -> bool:
+        """Whether this turn, legal in this state, brings chance or something hidden to light (a roll, a draw, a deal, a
+        shown hand), so that taking it back is more than moving pieces back."""
 
     def trace(self, state: S, turn: T) -> Look:
         """What a legal turn changes on the table: only the facts whose value differs afterwards."""

@@ -122,7 +122,13 @@ def test_a_users_file_adds_models_and_overrides_single_keys(tmp_path: Path) -> N
         '[mine]\nname = "Mine"\nkind = "sentinel"\ncontinent = "north"\npowers = [1, 2, 3, 4, 5, 6]\n'
     )
     models = {model.id: model for model in catalogue.load(file)}
-    assert models["ari"] == replace(catalogue.default()[0], name="Aurora", provenance="owner")
+    assert models["ari"] == replace(
+        catalogue.default()[0], name="Aurora", provenance_of=(("name", "owner"),)
+    )
+    assert catalogue.from_data(catalogue.to_data(tuple(models.values()))) == tuple(models.values())
+    used = catalogue.used(file, {})
+    assert used.provenance["ari"] == "invented" and used.provenance["ari.name"] == "owner"
+    assert used.hash != catalogue.used(None, {}).hash
     assert models["mine"].provenance == "owner" and models["bruma"].provenance == "invented"
 
 

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from companion.games.contract import Json, Refusal, RulesError
+from companion.games.contract import DataUsed, Json, Refusal, RulesError
 
 BUILT_IN = ("diamond181", "square13")
-PROVENANCES = ("rulebook", "source", "inferred", "invented")
+PROVENANCES = ("rulebook", "source", "inferred", "invented", "owner")
 TABLES = ("cells", "corners", "starts", "caves", "tunnels")
 MOLES = 9
 CORNERS = 4
@@ -173,6 +174,20 @@ def built_in(name: str) -> Layout:
     if name not in BUILT_IN:
         _refuse("layout_unknown", (), f"there is no layout {name!r}; known: {', '.join(BUILT_IN)}", name=name)
     return load(resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def used(path: Path | None, options: Mapping[str, str | int | bool]) -> DataUsed:
+    """The board of the user's file, else the built-in one that the option `layout` names."""
+    if path is None:
+        name = options.get("layout", BUILT_IN[0])
+        layout = built_in(str(name) if name in BUILT_IN else BUILT_IN[0])
+        return DataUsed(layout.name, layout.digest, layout.provenance, {})
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        _refuse("layout_unreadable", (), f"{path.name}: {error}", reason=f"{path.name}: {error}")
+    layout = load(text)
+    return DataUsed(layout.name, layout.digest, layout.provenance, {"layout": to_data(layout)})
 
 
 def _refuse(rule: str, places: Iterable[str], text: str, **values: str) -> NoReturn:

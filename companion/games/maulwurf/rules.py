@@ -20,7 +20,7 @@ from companion.games.contract import (
 )
 from companion.games.maulwurf import explain as explaining
 from companion.games.maulwurf import notation, turns
-from companion.games.maulwurf.layout import MOLES, Act, Layout, built_in
+from companion.games.maulwurf.layout import MOLES, Act, Layout
 from companion.games.maulwurf.state import (
     BUSY,
     BUSY_TILES,
@@ -84,9 +84,10 @@ class MaulwurfRules:
             then_move=chosen["forced_dig"] == "then_move",
         )
 
-    def start_from_look(self, look: Look, options: Options) -> Json | tuple[Refusal, ...]:
+    def start_from_look(self, look: Look, options: Options, given: Json = None) -> Json | tuple[Refusal, ...]:
         """The seats whose nine moles lie at their corners, or every cell that is not as at a start."""
-        layout = built_in(str(_options(options)["layout"]))
+        chosen, fixed = _options(options), dict(given or {})
+        layout = notation.layout_of(fixed.get("layout", chosen["layout"]))
         board = _board(layout, look, bytes(len(layout.cells)))
         held = [sum(board[c] == corner + 1 for c in start) for corner, start in enumerate(layout.tables.starts)]
         seats = [corner for corner, moles in enumerate(held) if 2 * moles >= MOLES]
@@ -103,7 +104,7 @@ class MaulwurfRules:
         elif len(seats) == 2 and seats[1] - seats[0] != 2:
             corners = tuple(layout.corners[s] for s in seats)
             wrong.insert(0, Refusal("maulwurf.not_opposite", corners, (("text", " ".join(corners)),)))
-        return tuple(wrong) or {"seats": seats}
+        return tuple(wrong) or {**fixed, "seats": seats}
 
     def to_act(self, state: State) -> Awaiting:
         """The player to move; the words say when a mole must dig."""
@@ -157,6 +158,10 @@ class MaulwurfRules:
     def look(self, state: State) -> Look:
         """`cell:<x>,<y>` -> `-`, `mole1`..`mole4`, `busy1`..`busy4`, numbered by the corners in the layout's order."""
         return explaining.look_of(state.layout.tables.keys, state.board)
+
+    def reveals(self, state: State, turn: Turn) -> bool:
+        """Never: all lies open."""
+        return False
 
     def trace(self, state: State, turn: Turn) -> Look:
         """The cells that differ after a legal turn; empty for an illegal one."""

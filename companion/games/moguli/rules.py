@@ -36,9 +36,12 @@ class MoguliRules:
         """The state before the first turn; `setup.start` is `{"tiles": {"a1": ["NE", true], ...}}`."""
         return start.new(setup)
 
-    def start_from_look(self, look: Look, options: Mapping[str, str | int | bool]) -> Json | tuple[Refusal, ...]:
+    def start_from_look(
+        self, look: Look, options: Mapping[str, str | int | bool], given: Json = None
+    ) -> Json | tuple[Refusal, ...]:
         """The start, or how the pawns do not stand as they must."""
-        return start.start_from_look(look)
+        found = start.start_from_look(look)
+        return found if isinstance(found, tuple) else {**found, **(given or {})}
 
     def to_act(self, state: State) -> Awaiting:
         """A turn, the choice of a starting row, or nothing any more."""
@@ -83,6 +86,10 @@ class MoguliRules:
     def look(self, state: State) -> Look:
         """All 105 facts."""
         return looks.look_of(state)
+
+    def reveals(self, state: State, turn: Turn) -> bool:
+        """Never: all lies open."""
+        return False
 
     def trace(self, state: State, turn: Turn) -> Look:
         """The facts that a legal turn changes; none for an illegal one."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from companion.games.contract import Json, Look, Message, Refusal, RulesError, Setup
+from companion.games.contract import DataUsed, Json, Look, Message, Refusal, RulesError, Setup
 from companion.games.moguli.board import (
     DOORS,
     HOME,
@@ -32,17 +32,19 @@ from companion.games.moguli.looks import read_look
 from companion.games.moguli.state import START_PAWNS, State, options_from
 
 KINDS = ("bend", "straight")
-PROVENANCES = ("rulebook", "source", "inferred", "invented")
+PROVENANCES = ("rulebook", "source", "inferred", "invented", "owner")
 
 
 @dataclass(frozen=True, slots=True)
 class TileSet:
-    """What one copy of the game holds: (kind, triangle) -> number of tiles, 35 in all; where the numbers come from."""
+    """What one copy of the game holds: (kind, triangle) -> number of tiles, 35 in all; where the numbers come from,
+    `provenance_of` for the keys that come from elsewhere than the rest."""
 
     name: str
     title: str
     provenance: str
     tiles: tuple[tuple[str, bool, int], ...]
+    provenance_of: tuple[tuple[str, str], ...] = ()
 
     @property
     def triangles(self) -> int:
@@ -77,9 +79,15 @@ def _tile_set(name: str, table: object, source: str) -> TileSet:
     provenance = table.get("provenance")
     if provenance not in PROVENANCES:
         raise _fault(f"{name}.provenance", f"is {provenance!r}, must be one of {', '.join(PROVENANCES)}", source)
-    unknown = sorted(set(table) - {"title", "provenance", "tiles"})
+    unknown = sorted(set(table) - {"title", "provenance", "provenance_of", "tiles"})
     if unknown:
-        raise _fault(f"{name}.{unknown[0]}", "is no known key (title, provenance, tiles)", source)
+        raise _fault(f"{name}.{unknown[0]}", "is no known key (title, provenance, provenance_of, tiles)", source)
+    marks = table.get("provenance_of", {})
+    if not isinstance(marks, dict) or not marks.keys() <= {"title", "tiles"}:
+        raise _fault(f"{name}.provenance_of", "must map title or tiles to where it comes from", source)
+    for key, mark in marks.items():
+        if mark not in PROVENANCES:
+            raise _fault(f"{name}.provenance_of.{key}", f"is {mark!r}, must be one of {', '.join(PROVENANCES)}", source)
     entries = table.get("tiles")
     if not isinstance(entries, list) or not entries:
         raise _fault(f"{name}.tiles", "must be a list of {kind, triangle, count}", source)
@@ -101,7 +109,7 @@ def _tile_set(name: str, table: object, source: str) -> TileSet:
     total = sum(count for _, _, count in tiles)
     if total != DOORS:
         raise _fault(f"{name}.tiles", f"are {total} tiles, the board takes {DOORS}", source)
-    return TileSet(name, str(table.get("title", name)), provenance, tuple(tiles))
+    return TileSet(name, str(table.get("title", name)), provenance, tuple(tiles), tuple(sorted(marks.items())))
 
 
 PUBLISHED = "published"
@@ -132,6 +140,35 @@ def deal(chance: random.Random, tiles: TileSet | None = None) -> Json:
     ]
     chance.shuffle(codes)
     return {**start_of(tuple(codes)), "tile_set": chosen.name, "tile_set_hash": chosen.hash}
+
+
+def load(path: Path) -> TileSet:
+    """The one tile set of a user's own file; raises RulesError that says what is wrong with it, and where."""
+    try:
+        sets = read_tile_sets(path.read_text(encoding="utf-8"), path.name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise _fault("the file", f"cannot be read: {error}", path.name) from error
+    if len(sets) != 1:
+        raise _fault("the file", f"must hold one tile set, not {len(sets)}", path.name)
+    return next(iter(sets.values()))
+
+
+def used(path: Path | None, options: Mapping[str, str | int | bool]) -> DataUsed:
+    """The tile set of the user's file, else the published one."""
+    chosen = tile_set() if path is None else load(path)
+    start: dict[str, Json] = {"tile_set": chosen.name, "tile_set_hash": chosen.hash}
+    if path is not None:
+        start["tile_set_tiles"] = [list(entry) for entry in chosen.tiles]
+    marks = {chosen.name: chosen.provenance, **{f"{chosen.name}.{key}": mark for key, mark in chosen.provenance_of}}
+    return DataUsed(chosen.title, chosen.hash, marks, start)
+
+
+def dealt(chance: random.Random, given: Json) -> Json:
+    """A `Setup.start` dealt from the set that `given` names (`DataUsed.start`)."""
+    if "tile_set_tiles" not in given:
+        return {**deal(chance, tile_set(given["tile_set"])), **given}
+    tiles = tuple((str(kind), bool(triangle), int(count)) for kind, triangle, count in given["tile_set_tiles"])
+    return {**deal(chance, TileSet(given["tile_set"], given["tile_set"], "owner", tiles)), **given}
 
 
 def start_of(tiles: tuple[int, ...]) -> dict[str, Json]:

@@ -2,7 +2,8 @@
 
 The canonical form (`CardSet.data`) is one JSON object: `board`, `start`, `start_solo`, `obstacles`, `angle`,
 `turn_icon`, `attack_dice`, `save`, `arrows`, `front`, `back`, `characters`. A TOML file has the same tables, each with
-a `provenance`, and `obstacles.cells` for the list. A user's file gives only what differs from the default set.
+a `provenance` (`provenance_of` maps single keys to another one), and `obstacles.cells` for the list. A user's file
+gives only what differs from the default set.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from companion.games.contract import Json, Refusal, RulesError
+from companion.games.contract import DataUsed, Json, Refusal, RulesError
 from companion.games.moogh.geometry import AROUND, FACINGS, Cell, footprint
 
 MEN = ("red", "white", "brown", "green")
@@ -104,11 +105,20 @@ def load(path: Path | None = None) -> CardSet:
         elif table == "characters":
             data[table] = {**data[table], **{man: {**data[table].get(man, {}), **new} for man, new in values.items()}}
             for man, new in values.items():
-                provenance.update({f"characters.{man}.{side}": marks[f"characters.{man}"] for side in new})
+                for side in new:
+                    where = f"characters.{man}"
+                    provenance[f"{where}.{side}"] = marks.get(f"{where}.{side}", marks[where])
         else:
             data[table] = {**data[table], **values}
-            provenance.update({f"{table}.{key}": marks[table] for key in values})
+            provenance.update({f"{table}.{key}": marks.get(f"{table}.{key}", marks[table]) for key in values})
     return from_data(data, provenance)
+
+
+def used(path: Path | None, options: Mapping[str, str | int | bool]) -> DataUsed:
+    """The default card set, with the user's file over it."""
+    cards = load(path)
+    name = "default" if path is None else path.stem
+    return DataUsed(name, cards.digest, cards.provenance, {} if path is None else {"cards": dict(cards.data)})
 
 
 @cache
@@ -321,7 +331,17 @@ def _without_mark(where: str, values: Any, provenance: dict[str, str], partial: 
     if mark not in PROVENANCE:
         raise _error("moogh.cards_provenance", where=where, got=str(mark))
     provenance[where] = mark
-    return {key: value for key, value in values.items() if key != "provenance"}
+    plain = {key: value for key, value in values.items() if key not in ("provenance", "provenance_of")}
+    of = values.get("provenance_of", {})
+    if not isinstance(of, Mapping):
+        raise _error("moogh.cards_type", where=f"{where}.provenance_of", got=repr(of))
+    for key, own in of.items():
+        if key not in plain:
+            raise _error("moogh.cards_missing", where=f"{where}.{key}")
+        if own not in PROVENANCE:
+            raise _error("moogh.cards_provenance", where=f"{where}.{key}", got=str(own))
+        provenance[f"{where}.{key}"] = own
+    return plain
 
 
 @cache

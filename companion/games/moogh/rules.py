@@ -20,7 +20,7 @@ from companion.games.contract import (
 from companion.games.moogh import correction, engine, look, setup, words
 from companion.games.moogh import state as states
 from companion.games.moogh.geometry import FACINGS
-from companion.games.moogh.state import State, Turn
+from companion.games.moogh.state import Choice, Roll, State, Turn
 
 PHASE_OF_SECRETS = ("arrow",)
 
@@ -40,9 +40,11 @@ class MooghRules:
         """The state before the first input; see `setup.new` for `start`."""
         return setup.new(setup_)
 
-    def start_from_look(self, look_: Look, options: Mapping[str, str | int | bool]) -> Json | tuple[Refusal, ...]:
-        """An empty start when the table lies as the default card set says, else every difference."""
-        return setup.start_from_look(look_, options)
+    def start_from_look(
+        self, look_: Look, options: Mapping[str, str | int | bool], given: Json = None
+    ) -> Json | tuple[Refusal, ...]:
+        """The given start when the table lies as its card set (or the default one) says, else every difference."""
+        return setup.start_from_look(look_, options, given)
 
     def to_act(self, state: State) -> Awaiting:
         """Who rolls or chooses next, with the least roll that succeeds."""
@@ -87,6 +89,11 @@ class MooghRules:
     def look(self, state: State) -> Look:
         """The whole table, see `look.look` for the facts."""
         return look.look(state)
+
+    def reveals(self, state: State, turn: Turn) -> bool:
+        """A roll; an arrow too where they are chosen in secret, since the last one turns all over."""
+        secret = state.rule.secret_actions and isinstance(turn, Choice) and turn.what in PHASE_OF_SECRETS
+        return isinstance(turn, Roll) or secret
 
     def trace(self, state: State, turn: Turn) -> Look:
         """The facts that differ after the input; nothing for one that is refused."""

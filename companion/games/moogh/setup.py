@@ -73,10 +73,14 @@ def new(setup: Setup) -> State:
     return work.freeze()
 
 
-def start_from_look(seen: Look, chosen: Mapping[str, str | int | bool]) -> Json | tuple[Refusal, ...]:
-    """The start of a table laid out for the default card set, for as many tribesmen as have cubes on the board."""
+def start_from_look(
+    seen: Look, chosen: Mapping[str, str | int | bool], given: Json = None
+) -> Json | tuple[Refusal, ...]:
+    """The start of a table laid out as the given card set (else the default one) says, for as many tribesmen as have
+    cubes on the board."""
+    fixed = dict(given or {})
     solo = not any(f"cube:{man}" in seen and seen[f"cube:{man}"] != "-" for man in MEN if man not in SOLO)
-    wanted = look(new(Setup(("",) if solo else ("",) * 4, chosen)))
+    wanted = look(new(Setup(("",) if solo else ("",) * 4, chosen, {"cards": fixed.get("cards")})))
     wrong = [
         Refusal(
             "moogh.start_differs",
@@ -86,7 +90,7 @@ def start_from_look(seen: Look, chosen: Mapping[str, str | int | bool]) -> Json 
         for fact, value in wanted.items()
         if seen.get(fact, "-") != value
     ]
-    return tuple(wrong) or {}
+    return tuple(wrong) or fixed
 
 
 def fact_word(fact: str) -> str:

@@ -1,13 +1,15 @@
 """The catalogue: which models of figures there are, with the power of every face. Data, checked before it is used.
 
 A TOML file has one table a model (its id) with `name`, `kind`, `continent`, `powers` (0 on the shield face), `shield`
-and `attack` (face numbers, where it has them), `faces` (one enrolled picture a face, if any) and `provenance`. A user's
-file adds models, or gives single keys of a known one. The canonical JSON form is a list of objects with `id`, and null
-in `powers` on the shield face.
+and `attack` (face numbers, where it has them), `faces` (one enrolled picture a face, if any), `provenance`, and
+`provenance_of` for single keys that come from elsewhere. A user's file adds models, or gives single keys of a known
+one. The canonical JSON form is a list of objects with `id`, and null in `powers` on the shield face.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -17,10 +19,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from companion.games.contract import Json, Message, Refusal, RulesError
+from companion.games.contract import DataUsed, Json, Message, Refusal, RulesError
 
 KINDS = ("moogui", "orzag", "sentinel")
-PROVENANCE = ("source", "inferred", "invented", "owner")
+PROVENANCE = ("rulebook", "source", "inferred", "invented", "owner")
 FACES = 6
 ID = re.compile(r"[a-z0-9_]{1,40}\Z")
 """What a model's or a piece's id looks like; it stands in the notation."""
@@ -31,7 +33,7 @@ _HIGHEST = 9999
 @dataclass(frozen=True, slots=True)
 class Model:
     """One kind of figure. `powers` by face 1, 2, ...; None on the shield face. `shield`, `attack`: face numbers.
-    `faces`: names of the enrolled pictures by face, or empty."""
+    `faces`: names of the enrolled pictures by face, or empty. `provenance_of`: keys that come from elsewhere."""
 
     id: str
     name: str
@@ -42,6 +44,7 @@ class Model:
     attack: int | None = None
     provenance: str = "owner"
     faces: tuple[str, ...] = ()
+    provenance_of: tuple[tuple[str, str], ...] = ()
 
     @property
     def character(self) -> bool:
@@ -79,8 +82,34 @@ def load(path: Path | None = None) -> tuple[Model, ...]:
         for model, table in user.items():
             if not isinstance(table, Mapping):
                 raise _error("moogui.catalogue_type", where=model, got=repr(table))
-            tables[model] = {**tables.get(model, {}), "provenance": "owner", **table}
+            tables[model] = _over(tables.get(model), table)
     return from_data([_plain(model, table) for model, table in tables.items()])
+
+
+def _over(shipped: Mapping[str, Any] | None, own: Mapping[str, Any]) -> dict[str, Any]:
+    """A user's table over the shipped one: its keys count as the owner's where it does not say otherwise."""
+    if shipped is None:
+        return {"provenance": "owner", **own}
+    keys = [key for key in own if key not in ("provenance", "provenance_of")]
+    marks = own.get("provenance_of", {})
+    mark = own.get("provenance", "owner")
+    known = {**dict.fromkeys(keys, mark), **marks} if isinstance(marks, Mapping) else marks
+    return {**shipped, **own, "provenance": shipped["provenance"], "provenance_of": known}
+
+
+def digest(models: tuple[Model, ...]) -> str:
+    """SHA-256 of the values (not of where they come from) in hexadecimal: which catalogue a match was played with."""
+    bare = [{k: v for k, v in m.items() if not k.startswith("provenance")} for m in to_data(models)]
+    return hashlib.sha256(json.dumps(bare, sort_keys=True).encode()).hexdigest()
+
+
+def used(path: Path | None, options: Mapping[str, str | int | bool]) -> DataUsed:
+    """The made-up catalogue, with the user's file over it."""
+    models = load(path)
+    marks = {model.id: model.provenance for model in models}
+    marks |= {f"{model.id}.{key}": mark for model in models for key, mark in model.provenance_of}
+    name = "default" if path is None else path.stem
+    return DataUsed(name, digest(models), marks, {} if path is None else {"catalogue": to_data(models)})
 
 
 @cache
@@ -110,6 +139,7 @@ def from_data(data: Json) -> tuple[Model, ...]:
                 attack=item.get("attack"),
                 provenance=item.get("provenance", "owner"),
                 faces=tuple(item.get("faces", ())),
+                provenance_of=tuple(sorted(item.get("provenance_of", {}).items())),
             )
         )
     return tuple(models)
@@ -128,6 +158,7 @@ def to_data(models: tuple[Model, ...]) -> list[dict[str, Json]]:
             "attack": model.attack,
             "provenance": model.provenance,
             "faces": list(model.faces),
+            **({"provenance_of": dict(model.provenance_of)} if model.provenance_of else {}),
         }
         for model in models
     ]
@@ -143,7 +174,7 @@ def faults(item: Any, number: int) -> Iterator[Refusal]:
         yield _fault("moogui.catalogue_id", got=where)
         return
     for key in item:
-        if key not in (*_KEYS, "id", "provenance"):
+        if key not in (*_KEYS, "id", "provenance", "provenance_of"):
             yield _fault("moogui.catalogue_unknown", where=f"{where}.{key}")
     for key in ("name", "kind", "continent", "powers"):
         if key not in item:
@@ -157,6 +188,13 @@ def faults(item: Any, number: int) -> Iterator[Refusal]:
         return
     if item.get("provenance", "owner") not in PROVENANCE:
         yield _fault("moogui.catalogue_provenance", where=where, got=str(item["provenance"]))
+    marks = item.get("provenance_of", {})
+    if not isinstance(marks, Mapping) or not marks.keys() <= set(_KEYS):
+        yield _fault("moogui.catalogue_type", where=f"{where}.provenance_of", got=repr(marks))
+        return
+    for key, mark in marks.items():
+        if mark not in PROVENANCE:
+            yield _fault("moogui.catalogue_provenance", where=f"{where}.{key}", got=str(mark))
     yield from _face_faults(where, item)
 
 

@@ -37,9 +37,12 @@ class MooguiRules:
         """The state before the first game; see `setup.new` for `start`."""
         return setup.new(setup_)
 
-    def start_from_look(self, look_: Look, options: Mapping[str, str | int | bool]) -> Json | tuple[Refusal, ...]:
-        """An empty start while the arena is empty, else the figures to pick up."""
-        return setup.start_from_look(look_, options)
+    def start_from_look(
+        self, look_: Look, options: Mapping[str, str | int | bool], given: Json = None
+    ) -> Json | tuple[Refusal, ...]:
+        """The given start while the arena is empty, else the figures to pick up."""
+        found = setup.start_from_look(look_, options)
+        return found if isinstance(found, tuple) else {**found, **(given or {})}
 
     def to_act(self, state: State) -> Awaiting:
         """Who throws or decides next."""
@@ -84,6 +87,10 @@ class MooguiRules:
     def look(self, state: State) -> Look:
         """Every piece as it lies, see `look.look` for the facts."""
         return look.look(state)
+
+    def reveals(self, state: State, turn: Turn) -> bool:
+        """A throw."""
+        return look.is_throw(turn)
 
     def trace(self, state: State, turn: Turn) -> Look:
         """The facts that differ after the input; nothing for one that is refused."""

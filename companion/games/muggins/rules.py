@@ -67,12 +67,14 @@ class MugginsRules:
         assert isinstance(dealt, State)
         return dealt
 
-    def start_from_look(self, look: Look, options: Mapping[str, str | int | bool]) -> Json | tuple[Refusal, ...]:
+    def start_from_look(
+        self, look: Look, options: Mapping[str, str | int | bool], given: Json = None
+    ) -> Json | tuple[Refusal, ...]:
         """Always an empty start; every tile that lies in line before the opening is in the way."""
         notation.options(options)
         lying = [k for k in explaining.LINE_KEYS if look.get(k, explaining.EMPTY) != explaining.EMPTY]
         places = tuple(k.partition(":")[2] for k in lying)
-        return (Refusal("muggins.line_not_empty", places),) if lying else {}
+        return (Refusal("muggins.line_not_empty", places),) if lying else {**(given or {})}
 
     def to_act(self, state: State) -> Awaiting:
         """The player to move, or a lot, a deal, hands to be shown."""
@@ -141,6 +143,10 @@ class MugginsRules:
     def look(self, state: State) -> Look:
         """`line:<n>` from the opening tile, `count:boneyard`, `hand:<player>`; see `explain`."""
         return explaining.look(state)
+
+    def reveals(self, state: State, turn: Turn) -> bool:
+        """A lot, a deal, a tile drawn, a hand shown or seen."""
+        return any(act.kind in ("lot", "deal", "draw", "show", "know") for act in turn)
 
     def trace(self, state: State, turn: Turn) -> Look:
         """The facts that differ after a legal turn; empty for an illegal one."""
