@@ -39,15 +39,15 @@ class Floor:
     """The flat map: `low_mm` is its corner, cells of STEP_MM, x along columns, y along rows.
 
     `solid` marks cells that differ from the floor in a way that no shadow does (brighter, of another colour, black);
-    `dark` those that may be shadow; `seen` those that lie in the picture. `line` tells the look of the arena's line was
-    found along how many of the four sides.
+    `dark` those that may be shadow; `seen` those that lie in the picture. `line_mm` tells, for
+    each side along which the line was found, how far its outer edge is seen outside (+) or inside (-) its place.
     """
 
     low_mm: Array
     solid: Mask
     dark: Mask
     seen: Mask
-    line: int
+    line_mm: tuple[float, ...]
 
     def cells(self, points_mm: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Column and row of points (N, 2), held within the map."""
@@ -148,13 +148,13 @@ class Arena:
         smooth = cv2.resize(coarse, (columns, rows), interpolation=cv2.INTER_LINEAR)
         return logs(np.asarray(smooth, dtype=np.uint8))
 
-    def _without_line(self, off: Floats, seen: Mask) -> int:
-        """Takes the line's own look out of the log differences, in place, along each side; the sides where there was
-        one. It is learned from the side itself, so that any width and colour will do."""
+    def _without_line(self, off: Floats, seen: Mask) -> tuple[float, ...]:
+        """Takes the line's own look out of the log differences, in place, along each side; how far outside its place each
+        side's outer edge is seen. It is learned from the side itself, so that any width and colour will do."""
         first = np.rint((self.low - self.floor_low) / STEP_MM).astype(int)
         last = np.rint((self.high - self.floor_low) / STEP_MM).astype(int)
         deep = int(REACH_MM / STEP_MM)
-        found = 0
+        found: list[float] = []
         looks = []
         for axis in (0, 1):
             for edge in (first[axis], last[axis]):
@@ -164,7 +164,13 @@ class Arena:
                 band, mask = off[part][::2] if axis == 0 else off[part][:, ::2].transpose(1, 0, 2), seen[part]
                 mask = mask[::2] if axis == 0 else mask[:, ::2].T
                 profile = _profile(band, mask)
-                found += int(np.abs(profile).max() > BRIGHTER)
+                outside = -1 if edge == first[axis] else 1
+                at = _edge(
+                    profile[::-outside], int(edge) - across.start if outside < 0 else across.stop - 1 - int(edge)
+                )
+                if at is not None:
+                    nominal = float((self.low if outside < 0 else self.high)[axis] - self.floor_low[axis]) / STEP_MM
+                    found.append((at + (float(edge) - nominal) * outside) * STEP_MM)
                 lower = np.minimum(np.minimum(profile, np.roll(profile, 1, 0)), np.roll(profile, -1, 0))
                 upper = np.maximum(np.maximum(profile, np.roll(profile, 1, 0)), np.roll(profile, -1, 0))
                 # A side's end lies under the line of the next side, which its own profile knows nothing of.
@@ -175,7 +181,7 @@ class Arena:
         for part, lower, upper in looks:
             band = off[part]
             off[part] = np.maximum(band - upper, 0) + np.minimum(band - lower, 0)
-        return found
+        return tuple(found)
 
     def _judge_paper(self, flat: Image, square: Array, solid: Mask, dark: Mask) -> None:
         """On a marker's paper only what has colour, seen against the paper's own white, lies there as a thing."""
@@ -216,6 +222,19 @@ def _profile(band: Floats, mask: Mask) -> Floats:
     for depth in np.flatnonzero(mask.mean(axis=0) > 0.3):
         result[depth] = middle(band[mask[:, depth] > 0, depth], 0)
     return result
+
+
+def _edge(profile: Floats, edge: int) -> float | None:
+    """How many cells outside index `edge` the line's outer edge is seen in a profile (D, 3) that begins inside or
+    outside; None where no line is seen. `profile` is ordered from outside to inside."""
+    strength = np.abs(profile).mean(axis=1)
+    near = strength[max(edge - 2, 0) : edge + 5]
+    if not len(near) or near.max() < BRIGHTER:
+        return None
+    half = near.max() / 2
+    i = int(np.argmax(strength >= half))
+    before = strength[i - 1] if i > 0 else 0.0
+    return float(edge - (i - (strength[i] - half) / max(strength[i] - before, 1e-6)))
 
 
 def _spread(values: Floats) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,7 @@ from vision.figure_fit import (
 )
 from vision.sampling import Floats
 
-SCAN_MM, SCAN_BLUR_MM = 4.0, 1.8
+SCAN_MM, SCAN_BLUR_MM = 4.0, 1.4
 """Spacing of a figure's sample points for searching, and the blur of what they are compared with."""
 SETTLE_MM, SETTLE_BLUR_MM = 2.6, 0.9
 """The same for finding the place to a fraction of a millimetre."""
@@ -51,6 +52,8 @@ COVER = 0.75
 HOPE = 0.35
 """Likeness from which a descent is worth repeating."""
 CROP_PX = 6
+CAMERA_PX = 0.9
+"""Blur of a camera's picture in px."""
 
 
 Prepared = tuple[Prints, Floats, list[Floats]]
@@ -159,7 +162,8 @@ def scan(
     """The figure that explains best what lies there, None when no prism fits into `mask` (cells of the flat map that
     are covered) about the covered `points` (N, 2) in mm at floor height."""
     solid = wardrobe.solid
-    soft, near = _softened(picture, view, points)
+    sharp, near = _cut(picture, view, points)
+    soft, fair = (_softened(sharp, blur, view.scale) for blur in (SCAN_BLUR_MM, SETTLE_BLUR_MM))
     winner: Fit | None = None
     # What lies is looked for first: where it is found, nothing stands.
     for rest in (LYING, STANDING):
@@ -170,12 +174,12 @@ def scan(
         for mean, place, look in leads[:TRIES]:
             if mean < 0.7 * leads[0][0]:
                 break
-            fit = settle(picture, view, rest, place, look, wardrobe)
+            fit = settle(sharp, fair, near, rest, place, look, wardrobe)
             winner = _better(winner, fit)
             if winner.clear:
                 return winner
     if winner is not None and winner.mean_likeness >= HOPE:
-        winner = _better(winner, _beside(picture, view, winner, wardrobe))
+        winner = _better(winner, _beside(sharp, fair, near, winner, wardrobe))
     return winner
 
 
@@ -214,29 +218,29 @@ def _leads(picture: Image, view: View, rest: str, places: Array, wardrobe: Wardr
     return [(float(means[i]), places[i], int(which[i])) for i in np.argsort(-means)]
 
 
-def _beside(picture: Image, view: View, fit: Fit, wardrobe: Wardrobe) -> Fit:
+def _beside(sharp: Image, fair: Image, view: View, fit: Fit, wardrobe: Wardrobe) -> Fit:
     """The best fit near one that is not clear: a descent that began with a neighbour's face may end a face aside."""
     places = fit.place + _BESIDE
-    levels = _alike(picture, view, fit.rest, places, wardrobe.settle, wardrobe.solid)
+    levels = _alike(fair, view, fit.rest, places, wardrobe.settle, wardrobe.solid)
     i, look = (int(n) for n in np.unravel_index(np.argmax(levels), levels.shape))
-    return settle(picture, view, fit.rest, places[i], look, wardrobe)
+    return settle(sharp, fair, view, fit.rest, places[i], look, wardrobe)
 
 
-def settle(picture: Image, view: View, rest: str, place: Array, look: int, wardrobe: Wardrobe) -> Fit:
-    """The fit of the place to which `look` descends from `place`, with all detail."""
+def settle(sharp: Image, fair: Image, view: View, rest: str, place: Array, look: int, wardrobe: Wardrobe) -> Fit:
+    """The fit of the place to which `look` descends from `place` in the fairly blurred picture, read in the sharp."""
     solid = wardrobe.solid
     made, known, _ = wardrobe.settle
     places = place[None]
     for _ in range(8):
         before = places
-        places = descend(picture, view, rest, places, known[look][None], made, solid)
+        places = descend(fair, view, rest, places, known[look][None], made, solid)
         if np.abs(places - before).max() < 0.12:
             break
     made, sets = wardrobe.read
     centres, bases = frames(rest, places, solid)
     shown = exposure(centres, bases, solid, view.eye)[0]
     counts = weights(shown, view.scale)
-    seen = samples(picture, view, centres, bases, made.points)[0]
+    seen = samples(sharp, view, centres, bases, made.points)[0]
     front = int(np.argmax(shown))
     best: Fit | None = None
     for patches in sets:
@@ -309,17 +313,21 @@ def _covered(floor: Floor, mask: NDArray[np.uint8], view: View, solid_points: Ar
     return np.asarray(mask[rows, columns])
 
 
-def _softened(picture: Image, view: View, points: Array) -> tuple[Image, View]:
-    """The part of the picture about covered floor points, blurred as the templates of the search are, and its view."""
+def _softened(picture: Image, blur_mm: float, scale: float) -> Image:
+    """The picture blurred as the templates of this blur are, less what the camera has already blurred."""
+    sigma = math.sqrt(max((blur_mm * scale) ** 2 - CAMERA_PX**2, 0.0))
+    return picture if sigma < 0.4 else np.asarray(cv2.GaussianBlur(picture, (0, 0), sigma), dtype=np.uint8)
+
+
+def _cut(picture: Image, view: View, points: Array) -> tuple[Image, View]:
+    """The part of the picture about covered floor points, and its view."""
     edge = np.array([points.min(axis=0) - 10.0, points.max(axis=0) + 10.0])
     box = view.project(np.array([(x, y, 0.0) for x in edge[:, 0] for y in edge[:, 1]]))
     low = np.maximum(np.floor(box.min(axis=0)).astype(int) - CROP_PX, 0)
     high = np.minimum(np.ceil(box.max(axis=0)).astype(int) + CROP_PX, (picture.shape[1], picture.shape[0]))
     high = np.maximum(high, low + 1)
     low = np.minimum(low, np.array([picture.shape[1], picture.shape[0]]) - 1)
-    crop = picture[low[1] : high[1], low[0] : high[0]]
-    soft = np.asarray(cv2.GaussianBlur(crop, (0, 0), SCAN_BLUR_MM * 0.8 * view.scale), dtype=np.uint8)
-    return soft, view.moved(low.astype(float))
+    return picture[low[1] : high[1], low[0] : high[0]], view.moved(low.astype(float))
 
 
 def _alike(picture: Image, view: View, rest: str, places: Array, prepared: Prepared, solid: Solid) -> Floats:

@@ -29,6 +29,8 @@ SMALLEST_MM2 = 220.0
 REST_MM2, BODY_MM2 = 200.0, 900.0
 """Beside a figure another is looked for where this much covered floor is no shadow, or so much is covered at all (what
 no shadow explains counts twice)."""
+SHADE_MM2 = 90.0
+"""Something as large as a figure of which less than this is more than dark is taken for a shadow."""
 FITTED = 0.5
 """Likeness from which a prism's place is believed, whatever it may be."""
 MOST = 12
@@ -39,6 +41,8 @@ LIGHT_SPREAD, LIGHT_MOST = 0.035, 12.0
 """How much the colour of light differs (log) between figures of one picture; the most it may count against a look."""
 BLIND_MM, LENS_MM = 0.9, 0.4
 """What the place of the floor is uncertain by where the lens is not calibrated, and where it is."""
+LINE_BLEED_MM, LINE_READ_MM = 0.6, 0.7
+"""The line's outer edge is seen so far inside its place (the floor's light bleeds into it), and to this exactness."""
 DARK = 14.0
 """Mean level below which a picture is too dark to judge."""
 
@@ -93,10 +97,11 @@ class FigureReader:
         floor = self._arena.floor(picture, pose.camera)
         found = self._found(picture, floor, pose)
         lights = [_light(f.fit) for f in found]
+        ground = self._ground(pose, floor)
         pieces = []
         for i, thing in enumerate(found):
             others = [light for j, light in enumerate(lights) if j != i and light is not None]
-            pieces.append(self._piece(thing, others, pose))
+            pieces.append(self._piece(thing, others, ground))
         troubles = ["vision.board_moved"] if pose.moved else []
         named = [p.facts["figure"].best for p in pieces if p.facts["figure"].sure(SURE_LEAD)]
         if any(named.count(name) > 1 for name in named if name != UNKNOWN):
@@ -139,7 +144,6 @@ class FigureReader:
             left = mask
             first = True
             while len(found) < MOST:
-                solid = _opened(left & floor.solid)
                 sizes = [cv2.countNonZero(m) * STEP_MM**2 for m in (left, left & floor.solid)]
                 # A figure without colour on a floor of its own shade may look like a mere shadow: once it is tried.
                 if sizes[0] < SMALLEST_MM2 or not (first or sizes[1] > REST_MM2 or sum(sizes) > BODY_MM2):
@@ -149,8 +153,9 @@ class FigureReader:
                 view = view_at(pose.camera, points.mean(axis=0))
                 fit = scan(picture, view, floor, left, points, self._wardrobe) if self._figures else None
                 if fit is None or fit.mean_likeness < FITTED:
-                    rest = floor.points(solid)
-                    if len(rest) * STEP_MM**2 >= SMALLEST_MM2:
+                    # Never passed over in silence: what is not all shadow is something.
+                    if sizes[1] >= (SHADE_MM2 if sizes[0] >= BODY_MM2 / 2 else SMALLEST_MM2):
+                        rest = points
                         whole = bool(np.all(_within(view.project(_lifted(rest)), picture)))
                         found.append(_Found(None, rest, view, whole))
                     break
@@ -161,9 +166,13 @@ class FigureReader:
                 left = _opened(left & (1 - np.asarray(cv2.dilate(own, np.ones((3, 3), np.uint8)), dtype=np.uint8)))
         return found
 
-    def _piece(self, thing: _Found, lights: list[Array], pose: Pose) -> Piece:
+    def _ground(self, pose: Pose, floor: Floor) -> float:
+        """Standard deviation in mm of a point of the floor: what the lens, the markers and the line itself say."""
         base = LENS_MM if self._profile.lens is not None else BLIND_MM
-        ground = math.hypot(base, 1.2 * pose.residual_mm)
+        strain = max((abs(off + LINE_BLEED_MM) for off in floor.line_mm), default=0.0)
+        return math.hypot(base, 1.2 * pose.residual_mm, max(0.0, strain - LINE_READ_MM))
+
+    def _piece(self, thing: _Found, lights: list[Array], ground: float) -> Piece:
         if thing.fit is None:
             return self._stranger(thing, ground)
         fit = thing.fit
