@@ -122,9 +122,7 @@ def test_a_users_file_adds_models_and_overrides_single_keys(tmp_path: Path) -> N
         '[mine]\nname = "Mine"\nkind = "sentinel"\ncontinent = "north"\npowers = [1, 2, 3, 4, 5, 6]\n'
     )
     models = {model.id: model for model in catalogue.load(file)}
-    assert models["ari"] == replace(
-        catalogue.default()[0], name="Aurora", provenance_of=(("name", "owner"),)
-    )
+    assert models["ari"] == replace(catalogue.default()[0], name="Aurora", provenance_of=(("name", "owner"),))
     assert catalogue.from_data(catalogue.to_data(tuple(models.values()))) == tuple(models.values())
     used = catalogue.used(file, {})
     assert used.provenance["ari"] == "invented" and used.provenance["ari.name"] == "owner"
@@ -253,8 +251,23 @@ def test_what_no_input_explains_is_refused_with_rule_and_figure(facts: dict[str,
 
 def test_a_figure_that_is_out_may_be_picked_up_at_any_time() -> None:
     state = play(match(), *TWO, "throw p1 ari ari=out")
-    assert not RULES.explain(state, seen(state, ari="-")).refusals
-    assert RULES.explain(state, seen(state, ari="-", bruma="1")).stories[0].turn == Throw(1, "bruma", (("bruma", "1"),))
+    (story,) = RULES.explain(state, seen(state, ari="-")).stories
+    assert RULES.text(story.turn) == "clear ari" and RULES.look(story.after) == seen(state, ari="-")
+    assert RULES.from_json(RULES.to_json(story.after)) == story.after
+    assert RULES.with_look(state, {"figure:ari": "-"}) == story.after
+    assert RULES.with_look(story.after, {"figure:ari": "out"}) == state
+    again = RULES.apply(story.after, story.turn)
+    assert isinstance(again, Refusal) and again.rule == "moogui.taken_too_early"
+    after = story.after
+    assert RULES.explain(after, seen(after, bruma="1")).stories[0].turn == Throw(1, "bruma", (("bruma", "1"),))
+
+
+def test_a_figure_that_is_not_out_stays_where_it_lies() -> None:
+    state = play(match(), *TWO, "throw p1 ari ari=3")
+    explained = RULES.explain(state, seen(state, ari="-"))
+    assert not explained.stories and explained.refusals[0].rule == "moogui.taken_too_early"
+    answer = RULES.with_look(state, {"figure:ari": "-"})
+    assert isinstance(answer, Refusal) and answer.rule == "moogui.would_be_lost"
 
 
 def test_the_arena_is_empty_before_the_match() -> None:

@@ -43,6 +43,16 @@ FEWEST, MOST = 2, 4
 
 def apply(state: State, turn: Turn) -> State | Refusal:
     """The state after the input, or why it is refused."""
+    after = _applied(state, turn)
+    if isinstance(after, Refusal) or not after.picked:
+        return after
+    thrown = {piece for piece, _ in getattr(turn, "readings", ())}
+    there = {**dict(after.leftover), **dict(after.lying)}
+    kept = tuple(piece for piece in after.picked if there.get(piece) == OUT and piece not in thrown)
+    return replace(after, picked=kept)
+
+
+def _applied(state: State, turn: Turn) -> State | Refusal:
     if state.phase == "over":
         return no("moogui.match_over")
     if isinstance(turn, StartGame):
@@ -66,12 +76,17 @@ def apply(state: State, turn: Turn) -> State | Refusal:
 
 
 def _on_clear(state: State, turn: Clear) -> State | Refusal:
-    """Figures that lay there from before are picked up; those of the game may not be."""
-    there = dict(state.leftover)
+    """Figures that lay there from before are picked up; of those of the game only what is out."""
+    there, lying, picked = dict(state.leftover), dict(state.lying), list(state.picked)
     for piece in turn.pieces or tuple(there):
-        if there.pop(piece, None) is None:
+        if there.pop(piece, None) is not None:
+            continue
+        if lying.get(piece) != OUT or piece in picked:
             return no("moogui.taken_too_early", piece, figure=figure(state, piece), held="@moogui.reading_absent")
-    return replace(state, leftover=tuple(there.items())) if state.leftover else no("moogui.nothing_to_clear")
+        picked.append(piece)
+    if not turn.pieces and not state.leftover:
+        return no("moogui.nothing_to_clear")
+    return replace(state, leftover=tuple(there.items()), picked=tuple(sorted(picked)))
 
 
 # --- start and order --------------------------------------------------------------------------------------------

@@ -46,18 +46,14 @@ def look(state: State) -> dict[str, str]:
     may add `distance:<piece>` (mm from the centre, or `out`) and `uncertainty:arena` (mm); an order throw is explained
     from them.
     """
-    there = {**dict(state.leftover), **dict(state.lying)}
+    there = {**dict(state.leftover), **dict(state.lying), **dict.fromkeys(state.picked, ABSENT)}
     return {f"figure:{piece}": there.get(piece, ABSENT) for piece, _ in state.owners}
 
 
 def differences(state: State, seen: Look) -> dict[str, str]:
-    """Piece -> what is seen where the state holds something else; a figure that is out may be there or picked up."""
-    found = {}
-    for fact, held in look(state).items():
-        value = seen.get(fact, held)
-        if value != held and not (held == OUT and value == ABSENT):
-            found[fact.removeprefix("figure:")] = value
-    return found
+    """Piece -> what is seen where the state holds something else."""
+    held = look(state)
+    return {fact.removeprefix("figure:"): seen[fact] for fact, value in held.items() if seen.get(fact, value) != value}
 
 
 # --- legal inputs -----------------------------------------------------------------------------------------------
@@ -230,8 +226,10 @@ def _who(state: State, turn: Turn) -> int:
 def _built(state: State, seen: Look, changed: Look) -> Iterator[Turn]:
     """The throws that the readings could mean; a figure that lies from before must have been picked up first."""
     game, leftover = state.game, state.in_the_way
-    picked = tuple(piece for piece in leftover if changed.get(piece) == ABSENT)
-    if picked and len(picked) < len(leftover):
+    there = dict(state.leftover)
+    out = [piece for piece, reading in state.lying if reading == OUT]
+    picked = tuple(piece for piece in (*there, *out) if changed.get(piece) == ABSENT)
+    if picked and set(picked) != set(there):
         yield Clear(picked)
     if game is None or state.unsure:
         return

@@ -8,7 +8,7 @@ from typing import Any
 from companion.games.contract import Json, Refusal, RulesError
 from companion.games.moogui import catalogue
 from companion.games.moogui.setup import options
-from companion.games.moogui.state import PHASES, UNSURE, Alliance, Game, Offer, Readings, Rule, State, Tie
+from companion.games.moogui.state import OUT, PHASES, UNSURE, Alliance, Game, Offer, Readings, Rule, State, Tie
 
 VERSION = 1
 
@@ -29,6 +29,7 @@ def to_json(state: State) -> dict[str, Json]:
         "points": list(state.points),
         "last": [state.last[0], list(state.last[1])] if state.last else None,
         "leftover": dict(state.leftover),
+        **({"picked": list(state.picked)} if state.picked else {}),
         "ended": state.ended,
         "now": _game_json(state.game) if state.game else None,
     }
@@ -93,6 +94,7 @@ def _read(data: dict[str, Any]) -> State:
         last=(int(last[0]), tuple(map(str, last[1]))) if last else None,
         game=_read_game(rule, data["now"]) if data["now"] else None,
         leftover=_readings(rule, data["leftover"]),
+        picked=tuple(map(str, data.get("picked", ()))),
         ended=str(data["ended"]),
     )
 
@@ -131,6 +133,9 @@ def _checked(state: State) -> State:
         raise bad_json(f"phase = {state.phase!r}")
     if len(state.points) != rule.players:
         raise bad_json("points")
+    there = {**dict(state.leftover), **dict(state.lying)}
+    if any(there.get(piece) != OUT for piece in state.picked):
+        raise bad_json("picked")
     if game is None:
         return state
     people = {who for who, _ in game.lineup}

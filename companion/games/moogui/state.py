@@ -115,7 +115,8 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """What still lay in the arena from before has been picked up: these pieces, or (empty) all of them."""
+    """What still lay there from before has been picked up: these pieces, or (empty) all of them; or these figures of
+    the game, which are out."""
 
     pieces: tuple[str, ...] = ()
 
@@ -229,8 +230,8 @@ class Game:
 @dataclass(frozen=True, slots=True)
 class State:
     """One instant of a match. `owners` is the ledger, one owner a piece; `leftover` is what still lies in the arena
-    from before and does not count; `last` is the winner (-1: nobody) and the figures that changed hands in the game
-    before; `ended` says why the match is over."""
+    from before and does not count; `picked` the figures that are out and have been picked up; `last` is the winner (-1:
+    nobody) and the figures that changed hands in the game before; `ended` says why the match is over."""
 
     rule: Rule
     owners: tuple[tuple[str, int], ...]
@@ -240,6 +241,7 @@ class State:
     last: tuple[int, tuple[str, ...]] | None = None
     game: Game | None = None
     leftover: Readings = ()
+    picked: tuple[str, ...] = ()
     ended: str = ""
 
     def owner(self, piece: str) -> int:
