@@ -4,6 +4,8 @@
 ON_PI := $(shell /usr/bin/python3 -c 'import lgpio' 2>/dev/null && echo yes)
 PYTHON ?= $(shell for p in $(if $(ON_PI),/usr/bin/python3) python3 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+# System packages are installed by themselves only where that needs no password.
+MAY_INSTALL := { command -v apt-get >/dev/null && { [ "$$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }; }
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -18,6 +20,7 @@ $(READY): pyproject.toml
 	@[ -n "$(PYTHON)" ] || \
 	  { echo "Python 3.11 or newer is needed: sudo apt install python3 (or make PYTHON=/path/to/python3 ...)"; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	  { $(MAY_INSTALL) && $(MAKE) --no-print-directory system; } || \
 	  { echo "Python's venv module is missing. Run: make system   (or: sudo apt install python3-venv)"; exit 1; }
 	$(PYTHON) -m venv $(if $(ON_PI),--system-site-packages) $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' || \
@@ -53,7 +56,7 @@ pi:  ## Installs what a Raspberry Pi's camera and pins need, from the system's p
 # The browser tests need Chromium: installed where that needs no password, else named in one line and left out.
 $(VENV)/.system: $(READY)
 	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null; then :; \
-	elif [ "$$(id -u)" = 0 ] || sudo -n true 2>/dev/null; then $(MAKE) --no-print-directory system; \
+	elif $(MAY_INSTALL); then $(MAKE) --no-print-directory system; \
 	else echo "Chromium is missing, so the browser tests will be skipped. To have them run: make system"; exit 0; fi; \
 	! command -v chromium >/dev/null || touch $@
 
