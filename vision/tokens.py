@@ -42,14 +42,18 @@ PRESENT = 6.0
 WHITE = ((0.02, 0.08), (0.65, 0.1))
 """Mean and standard deviation of the share of white in the middle of a mole's disc and of a busy tile's."""
 
+DOUBTFUL = (0.14, 0.42)
+"""Shares of white between those of the two kinds, which say little."""
+
 MIDDLE = 0.62
 """Radius (in token radii) of that middle."""
 
 BURNT = 250
 """Level from which a sample is at the top of the sensor's range."""
 
-BRIGHT, BRIGHTER = -0.3, 0.15
-"""Log brightness against the picture's white, and against the board there, from which a pale sample counts as white."""
+BRIGHT, BRIGHTER, BRIGHTEST = -0.3, 0.15, -0.12
+"""Log brightness against the picture's white, and against the board there, from which a pale sample counts as white; from
+the last one up it does on any board."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,6 +215,7 @@ class TokenReader:
         columns = [empty[:, None]]
         for typical, spread in WHITE:
             shape = -0.5 * np.minimum(((white - typical) / spread) ** 2, 40.0)
+            shape[(white > DOUBTFUL[0]) & (white < DOUBTFUL[1])] *= 0.3
             columns.append((something + shape)[:, None] + colour)
         scores = np.concatenate(columns, axis=1)
         return np.maximum(scores - scores.max(axis=1, keepdims=True), -30.0), far.min(axis=1) > 4.0
@@ -270,7 +275,7 @@ class TokenReader:
         weight = strength >= np.quantile(strength, 0.6, axis=1, keepdims=True)
         hue[taken] = (chroma * weight[..., None]).sum(axis=1) / weight.sum(axis=1, keepdims=True)
         inner = self._distance[self._within] < MIDDLE
-        bright = disc[..., 2] > np.maximum(BRIGHT, ground[taken] + BRIGHTER)[:, None]
+        bright = disc[..., 2] > np.clip(ground[taken] + BRIGHTER, BRIGHT, BRIGHTEST)[:, None]
         white[taken] = ((strength < 0.22) & bright)[:, inner].mean(axis=1)
         return hue, white
 
