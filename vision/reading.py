@@ -26,7 +26,7 @@ class Fact:
         """Raises ValueError unless both tuples have the same length of at least one and all numbers are finite."""
         if not self.values or len(self.values) != len(self.log_likelihoods):
             raise ValueError(f"a fact needs one log-likelihood a value, got {self.values!r}, {self.log_likelihoods!r}")
-        if not all(math.isfinite(x) for x in self.log_likelihoods):
+        if not math.isfinite(sum(self.log_likelihoods)):
             raise ValueError(f"log-likelihoods must be finite, got {self.log_likelihoods!r} for {self.values!r}")
 
     @property

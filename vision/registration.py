@@ -63,7 +63,8 @@ class Registration:
             if not isinstance(number, int) or not markers.dictionary.startswith("DICT_"):
                 raise VisionError(f"unknown marker dictionary {markers.dictionary!r}: use OpenCV's names (DICT_4X4_50)")
             dictionary = cv2.aruco.getPredefinedDictionary(number)
-            self._detectors = [_detector(dictionary, w, w) for w in FAST_WINDOWS_PX] + [_detector(dictionary, 3, 23)]
+            self._detectors = [_detector(dictionary, w, w) for w in FAST_WINDOWS_PX]
+            self._detectors += [_detector(dictionary, 3, 23), _detector(dictionary, 7, 7, quick=True)]
             self._bits = {
                 i: _bits(dictionary, i) for i in markers.corners_mm if 0 <= i < len(np.asarray(dictionary.bytesList))
             }
@@ -168,7 +169,7 @@ class Registration:
         wanted = set(self._bits)
         found: dict[int, Corners] = {}
         strangers = False
-        passes = [(640, 0), (1280, 0), (1280, 1), (1280, 2)]
+        passes = [(640, 3), (640, 0), (1280, 0), (1280, 1), (1280, 2)]
         if max(full.shape[:2]) > 1600:
             passes += [(2600, 0), (2600, 2)]
         # A blurred marker is found best where the blur is small.
@@ -240,12 +241,18 @@ def _residual(camera: Camera, solid: Array, pixels: Array) -> float:
     return float(np.sqrt(np.mean(np.sum(errors**2, axis=1))))
 
 
-def _detector(dictionary: cv2.aruco.Dictionary, smallest: int, largest: int) -> cv2.aruco.ArucoDetector:
+def _detector(
+    dictionary: cv2.aruco.Dictionary, smallest: int, largest: int, quick: bool = False
+) -> cv2.aruco.ArucoDetector:
     parameters = cv2.aruco.DetectorParameters()
     parameters.adaptiveThreshWinSizeMin = smallest
     parameters.adaptiveThreshWinSizeMax = largest
     # OpenCV's default of 0.125 throws away one marker in six since 4.12.
     parameters.minMarkerDistanceRate = 0.05
+    if quick:
+        # Fewer things that look like markers are worth the loss of small and faint ones.
+        parameters.adaptiveThreshConstant = 12
+        parameters.minMarkerPerimeterRate = 0.08
     return cv2.aruco.ArucoDetector(dictionary, parameters)
 
 

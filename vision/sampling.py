@@ -59,18 +59,28 @@ class Stencil:
 
     def colours(self, picture: Image, camera: Camera, poses: Array, height_mm: float | Array) -> tuple[Image, Bools]:
         """8-bit colours (T, N, 3) and whether each sample lies inside the picture (T, N)."""
-        x, y = self.pixels(camera, poses, height_mm)
-        found = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        right, bottom = picture.shape[1] - 1, picture.shape[0] - 1
-        if x.min() >= 0 and y.min() >= 0 and x.max() <= right and y.max() <= bottom:
-            return np.asarray(found, dtype=np.uint8), np.ones(x.shape, dtype=bool)
-        inside = (x >= 0) & (y >= 0) & (x <= right) & (y <= bottom)
-        return np.asarray(found, dtype=np.uint8), np.asarray(inside)
+        return sampled(picture, *self.pixels(camera, poses, height_mm))
+
+
+def sampled(picture: Image, x: Floats, y: Floats) -> tuple[Image, Bools]:
+    """8-bit colours (T, N, 3) at these pixels (T, N each), and whether each lies inside the picture (T, N)."""
+    found = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    right, bottom = picture.shape[1] - 1, picture.shape[0] - 1
+    if x.min() >= 0 and y.min() >= 0 and x.max() <= right and y.max() <= bottom:
+        return np.asarray(found, dtype=np.uint8), np.ones(x.shape, dtype=bool)
+    inside = (x >= 0) & (y >= 0) & (x <= right) & (y <= bottom)
+    return np.asarray(found, dtype=np.uint8), np.asarray(inside)
 
 
 def logs(colours: Image) -> Floats:
     """Logarithm of 8-bit colours, float32: light becomes an addend, and white is 0."""
     return np.asarray(cv2.LUT(_flat(colours), _LOG), dtype=np.float32).reshape(colours.shape)
+
+
+def log_planes(colours: Image) -> Floats:
+    """The same channel by channel, (3, T, N) of colours (T, N, 3): each channel lies together in memory."""
+    planes = np.stack(cv2.split(colours)).reshape(3, -1)
+    return np.asarray(cv2.LUT(planes, _LOG), dtype=np.float32).reshape(3, *colours.shape[:2])
 
 
 def log_of(levels: Floats) -> Floats:
@@ -79,9 +89,9 @@ def log_of(levels: Floats) -> Floats:
     return np.asarray(np.log(scaled), dtype=np.float32)
 
 
-def mixed(colours: Floats, weights: Floats) -> Floats:
-    """One channel (...) of colours (..., 3)."""
-    return np.asarray(colours.reshape(-1, 3) @ weights, dtype=np.float32).reshape(colours.shape[:-1])
+def blended(planes: Floats, weights: Floats) -> Floats:
+    """One channel (...) of planes (3, ...)."""
+    return np.asarray(weights @ planes.reshape(3, -1), dtype=np.float32).reshape(planes.shape[1:])
 
 
 def middle(values: NDArray[np.floating[Any]], axis: int) -> NDArray[Any]:

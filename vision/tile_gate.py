@@ -50,7 +50,7 @@ PRINTED = np.stack([_ON_ARM[arms].any(axis=0) for arms in ARM_OF_PATH]) | _NEAR_
 @dataclass(frozen=True, slots=True, eq=False)
 class Ground:
     """What bare blocks of one size look like about the smooth fit: what differs from it at each block of every tile
-    alike (the doors' shadows), `usual` (n, n, 3), and the spread about both, `spread` (n, n, 3)."""
+    alike (the doors' shadows), `usual` (3, 1, n, n), and the spread about both, `spread` (3, 1, n, n)."""
 
     usual: Floats
     spread: Floats
@@ -68,28 +68,37 @@ class BareTiles:
 
 
 def pooled(tiles: Floats, bare: Bools) -> tuple[Floats, Bools]:
-    """Opponent log colours (T, 14, 14, 3) of blocks of bare samples, and whether a block has enough of them."""
-    kept = bare.reshape(-1, COUNT, COUNT)[:, :-1, :-1].astype(np.float32)
-    total = tiles.reshape(-1, COUNT, COUNT, 3)[:, :-1, :-1] * kept[..., None]
-    total, kept = total[:, 0::2] + total[:, 1::2], kept[:, 0::2] + kept[:, 1::2]
-    total, kept = total[:, :, 0::2] + total[:, :, 1::2], kept[:, :, 0::2] + kept[:, :, 1::2]
-    mean = total / np.maximum(kept, np.float32(1.0))[..., None]
-    green = mean[..., 1]
-    blocks = np.empty_like(mean)
-    np.subtract(mean[..., 2], green, out=blocks[..., 0])
-    np.subtract(mean[..., 0], green, out=blocks[..., 1])
-    blocks[..., 2] = green
-    return np.asarray(blocks, dtype=np.float32), np.asarray(kept >= 2.0)
+    """Opponent log colours (3, T, 14, 14) of blocks of bare samples (log colours (3, T, 841)), and whether a block has
+    enough of them."""
+    kept = bare.astype(np.float32)
+    total, count = _quartered(tiles * kept, COUNT), _quartered(kept, COUNT)
+    total /= np.maximum(count, np.float32(1.0))
+    blocks = np.empty_like(total)
+    np.subtract(total[2], total[1], out=blocks[0])
+    np.subtract(total[0], total[1], out=blocks[1])
+    blocks[2] = total[1]
+    return blocks, np.asarray(count >= 2.0)
+
+
+def _quartered(values: Floats, side: int) -> Floats:
+    """Sums of 2 x 2 values of squares (..., side * side or side, side): (..., side // 2, side // 2)."""
+    half = side // 2
+    lead = values.shape[:-1] if values.shape[-1] != side else values.shape[:-2]
+    rows = values.reshape(-1, side)
+    pairs = rows[:, 0 : 2 * half : 2] + rows[:, 1 : 2 * half : 2]
+    pairs = pairs.reshape(-1, side, half)
+    return np.asarray(pairs[:, 0 : 2 * half : 2] + pairs[:, 1 : 2 * half : 2]).reshape(*lead, half, half)
 
 
 def learn_bare(blocks: Floats, whole: Bools, poses: Array) -> BareTiles:
-    """The bare tile's colour from blocks (T, 14, 14, 3) of all tiles; a hand over some of them does no harm."""
-    kept = whole[:, ::2, ::2].reshape(len(blocks), 1, -1)
-    some = np.where(kept, blocks[:, ::2, ::2].reshape(len(blocks), -1, 3).transpose(0, 2, 1), np.float32(np.inf))
-    count = kept.sum(axis=(1, 2))
+    """The bare tile's colour from blocks (3, T, 14, 14) of all tiles; a hand over some of them does no harm."""
+    tiles = len(whole)
+    kept = whole[:, ::2, ::2].reshape(tiles, -1)
+    some = np.where(kept, blocks[:, :, ::2, ::2].reshape(3, tiles, -1), np.float32(np.inf))
+    count = kept.sum(axis=1)
     good = count > 8
-    ordered = np.sort(some, axis=2)
-    middles = ordered[np.arange(len(blocks)), :, np.minimum(count // 2, ordered.shape[2] - 1)]
+    some.sort(axis=2)
+    middles = some[:, np.arange(tiles), np.minimum(count // 2, some.shape[2] - 1)].T
     target = np.where(good[:, None], middles, 0.0)
     centre = poses[:, :2].mean(axis=0)
     terms = _terms(poses, centre)
@@ -110,33 +119,33 @@ def learn_bare(blocks: Floats, whole: Bools, poses: Array) -> BareTiles:
     plain = weight > 0.2
     if plain.sum() >= len(plain) // 3:
         whole = whole & plain[:, None, None]
-    rest = blocks - (terms @ fit).astype(np.float32)[:, None, None]
+    rest = blocks - (terms @ fit).T.astype(np.float32)[:, :, None, None]
     return BareTiles(fit, centre, _ground(rest, whole, LEAST_SPREAD), _ground(*_joined(rest, whole), LEAST_COARSE))
 
 
 def _ground(rest: Floats, whole: Bools, least: Floats) -> Ground:
-    inside = rest[:, ::2, ::2][whole[:, ::2, ::2]]
-    spread = spread_of(inside, 0) if len(inside) else np.ones(3)
-    spread = np.maximum(spread, least).astype(np.float32)
-    shown = whole[..., None].astype(np.float32)
+    inside = rest[:, :, ::2, ::2][:, whole[:, ::2, ::2]]
+    spread = spread_of(inside, 1) if inside.shape[1] else np.ones(3)
+    spread = np.maximum(spread, least).astype(np.float32).reshape(3, 1, 1, 1)
+    shown = whole.astype(np.float32)
     each = np.maximum(shown.sum(axis=0), np.float32(1.0))
-    usual, held = np.zeros(rest.shape[1:], dtype=np.float32), rest
-    for reach in (6.0, 3.0):
-        held = usual + np.clip(rest - usual, -np.float32(reach) * spread, np.float32(reach) * spread)
-        usual = np.sum(held * shown, axis=0) / each
-    off = held - usual
-    around = np.sqrt(np.sum(off * off * shown, axis=0) / each)
-    return Ground(usual, np.clip(around, spread, 2.0 * spread))
+    usual, held = np.zeros((3, 1, *rest.shape[2:]), dtype=np.float32), rest
+    for reach in (np.float32(6.0) * spread, np.float32(3.0) * spread):
+        held = np.minimum(np.maximum(rest, usual - reach), usual + reach)
+        usual = (held * shown).sum(axis=1, keepdims=True) / each
+    held -= usual
+    held *= held
+    held *= shown
+    around = np.sqrt(held.sum(axis=1, keepdims=True) / each)
+    return Ground(usual, np.minimum(np.maximum(around, spread), np.float32(2.0) * spread))
 
 
 def _joined(rest: Floats, whole: Bools) -> tuple[Floats, Bools]:
-    """Blocks of twice the size (T, 7, 7, 3), and whether enough of each is known."""
+    """Blocks of twice the size (3, T, 7, 7), and whether enough of each is known."""
     kept = whole.astype(np.float32)
-    total = rest * kept[..., None]
-    total, kept = total[:, 0::2] + total[:, 1::2], kept[:, 0::2] + kept[:, 1::2]
-    total, kept = total[:, :, 0::2] + total[:, :, 1::2], kept[:, :, 0::2] + kept[:, :, 1::2]
-    mean = total / np.maximum(kept, np.float32(1.0))[..., None]
-    return np.asarray(mean, dtype=np.float32), np.asarray(kept >= 2.0)
+    total, count = _quartered(rest * kept, BLOCKS), _quartered(kept, BLOCKS)
+    total /= np.maximum(count, np.float32(1.0))
+    return total, np.asarray(count >= 2.0)
 
 
 def _terms(poses: Array, centre: Array) -> Array:
@@ -148,8 +157,8 @@ def foreign_blocks(
     blocks: Floats, whole: Bools, poses: Array, bare: BareTiles, strictness: float = 1.0
 ) -> tuple[Bools, Bools]:
     """Which blocks (T, 14, 14) have a colour of their own (or are too bright), and which are only too dark."""
-    fit = (_terms(poses, bare.centre) @ bare.fit).astype(np.float32)
-    rest = blocks - fit[:, None, None]
+    fit = (_terms(poses, bare.centre) @ bare.fit).T.astype(np.float32)
+    rest = blocks - fit[:, :, None, None]
     coloured, dark = _odd(rest, whole, bare.fine, strictness)
     joined, known = _joined(rest, whole)
     large_coloured, large_dark = (
@@ -162,8 +171,8 @@ def foreign_blocks(
 
 def _odd(rest: Floats, whole: Bools, ground: Ground, strictness: float) -> tuple[Bools, Bools]:
     off = (rest - ground.usual) * (np.float32(strictness) / ground.spread)
-    coloured = (off[..., 0] ** 2 + off[..., 1] ** 2 > CHROMA_LIMIT**2) | (off[..., 2] > LIGHT_LIMIT)
-    return coloured & whole, (off[..., 2] < -LIGHT_LIMIT) & whole
+    coloured = (off[0] * off[0] + off[1] * off[1] > CHROMA_LIMIT**2) | (off[2] > LIGHT_LIMIT)
+    return coloured & whole, (off[2] < -LIGHT_LIMIT) & whole
 
 
 def hidden_tiles(coloured: Bools, dark: Bools, grid: tuple[int, int], row_column: Indices) -> tuple[Bools, Bools]:

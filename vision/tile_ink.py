@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats, Stencil, middle, mixed
+from vision.sampling import Bools, Floats, Stencil, blended, middle
 
 COLUMN_MM = 1.5
 HALF_COLUMNS = 8
@@ -25,8 +25,12 @@ _STEPS = np.array(SHIFTS)
 _MOVED = np.arange(WIDTH)[:, None] - _STEPS
 _MOVED[(_MOVED < 0) | (_MOVED >= WIDTH)] = WIDTH
 """Column of the profile that falls on each column at each shift; WIDTH (a zero) beyond its ends."""
+_SHIFTED = np.clip(np.arange(WIDTH) + _STEPS[:, None], 0, WIDTH - 1)
+"""Columns that a shifted line's columns come from, for each shift."""
 _LOBES = np.r_[0:3, WIDTH - 3 : WIDTH]
 """Columns of a strip that lie beside any line: its background."""
+_LOBE_MEAN = np.zeros(WIDTH, dtype=np.float32)
+_LOBE_MEAN[_LOBES] = 1.0 / len(_LOBES)
 
 _ACROSS = (np.arange(WIDTH) - HALF_COLUMNS) * COLUMN_MM
 _AIM = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])
@@ -59,23 +63,24 @@ class FirstLook:
 
 
 def half_strips(colours: Floats) -> Floats:
-    """Cross-sections (T, 4, 2, 17, 3) of all half arms from log colours (T, 408, 3) of STRIPS, background at zero."""
-    rows = colours.reshape(-1, 4, 2, len(ROWS_MM[0]), WIDTH, 3)
-    halves = (rows[:, :, :, 0] + rows[:, :, :, 1] + rows[:, :, :, 2]) / np.float32(3.0)
-    return np.asarray(halves - halves[:, :, :, _LOBES].mean(axis=3, keepdims=True), dtype=np.float32)
+    """Cross-sections (3, T, 4, 2, 17) of all half arms from log colours (3, T, 408) of STRIPS, background at zero."""
+    rows = colours.reshape(-1, len(ROWS_MM[0]), WIDTH)
+    halves = (rows[:, 0] + rows[:, 1] + rows[:, 2]) / np.float32(len(ROWS_MM[0]))
+    halves -= (halves @ _LOBE_MEAN)[:, None]
+    return np.asarray(halves.reshape(3, -1, 4, 2, WIDTH), dtype=np.float32)
 
 
 def learn_ink(halves: Floats) -> Ink | None:
-    """The look of lines, from half strips (T, 4, 2, 17, 3) of a whole board; None when nothing stands out."""
-    mean = halves.mean(axis=(0, 1, 2))
-    noise = halves[:, :, :, _LOBES].reshape(-1, 3)
-    covariance = noise.T @ noise / len(noise) + 1e-5 * np.eye(3, dtype=np.float32)
+    """The look of lines, from half strips (3, T, 4, 2, 17) of a whole board; None when nothing stands out."""
+    mean = halves.reshape(3, -1, WIDTH).mean(axis=1)
+    noise = halves[..., _LOBES].reshape(3, -1)
+    covariance = noise @ noise.T / noise.shape[1] + 1e-5 * np.eye(3, dtype=np.float32)
     whiten = np.linalg.inv(np.linalg.cholesky(covariance)).astype(np.float32)
-    _, strength, axes = np.linalg.svd(mean @ whiten.T, full_matrices=False)
+    _, strength, axes = np.linalg.svd(mean.T @ whiten.T, full_matrices=False)
     if not strength[0] > 1e-6:
         return None
     weights = (axes[0] @ whiten).astype(np.float32)
-    values, profile = mixed(halves, weights), mean @ weights
+    values, profile = blended(halves, weights), weights @ mean
     # Lines are printed symmetrically about the arm's axis; shadows are not.
     profile = (profile + profile[::-1]) / 2
     background = np.zeros((4, 2, WIDTH), dtype=np.float32)
@@ -88,9 +93,9 @@ def learn_ink(halves: Floats) -> Ink | None:
         excess = values - background
         match = _matches(excess, profile)
         arms = _two_best(match)
-        shifts = match[arms].argmax(axis=-1)
-        columns = np.clip(np.arange(WIDTH) + _STEPS[shifts][..., None], 0, WIDTH - 1)
-        profile = np.take_along_axis(excess[arms], columns, axis=-1).mean(axis=(0, 1))
+        lines = excess[arms].reshape(-1, WIDTH)
+        columns = _SHIFTED[match[arms].reshape(-1, len(SHIFTS)).argmax(axis=1)]
+        profile = lines.ravel()[columns + np.arange(0, lines.size, WIDTH)[:, None]].mean(axis=0)
         for a in range(4):
             bare = values[~arms[:, a], a]
             if len(bare) > 4:
@@ -100,39 +105,45 @@ def learn_ink(halves: Floats) -> Ink | None:
 
 
 def first_look(halves: Floats, ink: Ink, open_halves: Bools) -> FirstLook:
-    """Arms and offsets of tiles (T, 4, 2, 17, 3) by an ink; halves that are not open (T, 4, 2) count for nothing."""
-    values = (mixed(halves, ink.weights) - ink.background) * open_halves[..., None]
+    """Arms and offsets of tiles (3, T, 4, 2, 17) by an ink; halves that are not open (T, 4, 2) count for nothing."""
+    values = (blended(halves, ink.weights) - ink.background) * open_halves[..., None]
     match = _matches(values, ink.profile)
     arms = _two_best(match)
-    best = np.clip(match.argmax(axis=-1), 1, len(SHIFTS) - 2)[..., None]
-    left, centre, right = (np.take_along_axis(match, best + d, axis=-1)[..., 0] for d in (-1, 0, 1))
-    bend = left - 2 * centre + right
-    fine = np.where(bend < -1e-9, 0.5 * (left - right) / np.where(bend < -1e-9, bend, -1.0), 0.0)
-    shifts = (_STEPS[best[..., 0]] + np.clip(fine, -1.0, 1.0)) * COLUMN_MM
+    best = np.minimum(np.maximum(match.argmax(axis=-1), 1), len(SHIFTS) - 2)
+    flat, spot = match.ravel(), best + np.arange(0, match.size, len(SHIFTS)).reshape(best.shape)
+    left, centre, right = flat[spot - 1], flat[spot], flat[spot + 1]
+    bend = np.minimum(left - 2 * centre + right, np.float32(-1e-9))
+    fine = np.minimum(np.maximum(0.5 * (left - right) / bend, -1.0), 1.0)
+    shifts = (_STEPS[best] + fine) * COLUMN_MM
     return FirstLook(arms, _offsets(arms[:, :, None] & open_halves, shifts))
 
 
 def _matches(values: Floats, profile: Floats) -> Floats:
     """Correlation of each half strip with the profile at each shift: (T, 4, 2, 7)."""
-    bank = np.append(profile, np.float32(0.0))[_MOVED]
+    bank = np.concatenate([profile, np.zeros(1, dtype=np.float32)])[_MOVED]
     flat = values.reshape(-1, WIDTH) @ (bank - bank.mean(axis=0))
     return np.asarray(flat, dtype=np.float32).reshape(*values.shape[:-1], len(SHIFTS))
 
 
+_TIE = np.arange(4, dtype=np.float32) * np.float32(-1e-5)
+"""Decides between arms that show exactly the same, as hidden ones do."""
+
+
 def _two_best(match: Floats) -> Bools:
-    scores = match.max(axis=-1).sum(axis=-1)
-    arms = np.zeros(scores.shape, dtype=bool)
-    np.put_along_axis(arms, np.argsort(-scores, axis=1)[:, :2], True, axis=1)
-    return arms
+    scores = match.max(axis=-1).sum(axis=-1) + _TIE
+    return np.asarray(scores >= np.sort(scores, axis=1)[:, 2:3])
+
+
+# A turn by `angle` moves a point `d` mm out on any arm sideways by -d * angle.
+_DESIGN = np.array([[_SIDE[a, 0], _SIDE[a, 1], -d] for a in range(4) for d in HALF_MM])
+_SQUARES = (_DESIGN[:, :, None] * _DESIGN[:, None]).reshape(8, 9)
+# Without evidence a tile lies where it should: 2.5 mm and 4 degrees of spread against 0.7 mm of matching error.
+_PRIOR = np.diag([0.7 / 2.5, 0.7 / 2.5, 0.7 / np.radians(4.0)]) ** 2
 
 
 def _offsets(used: Bools, shifts: Array) -> Array:
     """Least squares of each tile's offset (mm, mm, rad) from sideways shifts (T, 4, 2) in mm where `used`."""
-    # A turn by `angle` moves a point `d` mm out on any arm sideways by -d * angle.
-    rows = np.array([[[_SIDE[a, 0], _SIDE[a, 1], -d] for d in HALF_MM] for a in range(4)])
-    design = (rows[None] * used[..., None]).reshape(len(used), 8, 3)
-    target = (shifts * used).reshape(len(used), 8, 1)
-    # Without evidence a tile lies where it should: 2.5 mm and 4 degrees of spread against 0.7 mm of matching error.
-    prior = np.diag([0.7 / 2.5, 0.7 / 2.5, 0.7 / np.radians(4.0)]) ** 2
-    gram = design.transpose(0, 2, 1) @ design + prior
-    return np.asarray(np.linalg.solve(gram, design.transpose(0, 2, 1) @ target)[..., 0])
+    kept = used.reshape(-1, 8).astype(np.float64)
+    gram = (kept @ _SQUARES).reshape(-1, 3, 3) + _PRIOR
+    target = (kept * shifts.reshape(-1, 8)) @ _DESIGN
+    return np.asarray(np.linalg.solve(gram, target[..., None])[..., 0])

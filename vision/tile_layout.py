@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ SAMPLES = COUNT * COUNT
 MIDDLE = COUNT // 2
 GRID = square_stencil(STEP_MM, COUNT)
 """Samples of a whole tile: 29 x 29, 2 mm apart, north row first."""
+
+PROBE_INDEX = np.flatnonzero(np.add.outer(np.arange(COUNT), np.arange(COUNT)).ravel() % 2 == 0)
+"""Every other sample (421), by which a change is noticed."""
+PROBE = Stencil(GRID.points_mm[PROBE_INDEX])
 
 ARMS = "NESW"
 PATHS = ("NE", "NS", "NW", "ES", "EW", "SW")
@@ -65,25 +69,28 @@ def leans(camera: Camera, poses: Array, tile_height_mm: float) -> Array:
 def behind_doors(lean: Array, sizes_mm: Mapping[str, float], stencil: Stencil) -> Bools:
     """Samples of each tile (T, N) that its door hides from the camera."""
     ends = lean * (sizes_mm["door_height"] - sizes_mm["tile_height"])
-    return _capsules(ends, sizes_mm["door_diameter"] / 2 + 1.0, stencil)
+    return _capsules(ends, [sizes_mm["door_diameter"] / 2 + 1.0], stencil)[0]
 
 
-def behind_pawns(lean: Array, sizes_mm: Mapping[str, float], stencil: Stencil, margin_mm: float = 2.0) -> Bools:
-    """Samples of each tile (T, N) that a pawn on its door hides from the camera, with a margin."""
+def behind_pawns(lean: Array, sizes_mm: Mapping[str, float], stencil: Stencil, *margins_mm: float) -> tuple[Bools, ...]:
+    """Samples of each tile (T, N) that a pawn on its door hides from the camera, for each of these margins."""
     # A round stone shows its rim from somewhat above its middle.
     ends = lean * (sizes_mm["pawn_centre_height"] + sizes_mm["pawn_radius"] / 3 - sizes_mm["tile_height"])
-    return _capsules(ends, sizes_mm["pawn_radius"] + margin_mm, stencil)
+    return _capsules(ends, [sizes_mm["pawn_radius"] + m for m in margins_mm], stencil)
 
 
-def _capsules(ends: Array, radius: float, stencil: Stencil) -> Bools:
-    """Samples within `radius` of the segment from the tile's centre to each end (T, 2)."""
-    reach = radius + float(np.abs(ends).max(initial=0.0))
+def _capsules(ends: Array, radii: Sequence[float], stencil: Stencil) -> tuple[Bools, ...]:
+    """Samples within each of the radii of the segment from the tile's centre to each end (T, 2)."""
+    reach = max(radii) + float(np.abs(ends).max(initial=0.0))
     near = np.flatnonzero(np.abs(stencil.points_mm).max(axis=1) < reach)
     points: Floats = stencil.points_mm[near].T.astype(np.float32)
     tips: Floats = ends.astype(np.float32)
     square = np.maximum(np.sum(tips * tips, axis=1, keepdims=True), np.float32(1e-6))
-    along = np.clip((tips @ points) / square, np.float32(0.0), np.float32(1.0))
+    along = np.minimum(np.maximum((tips @ points) / square, np.float32(0.0)), np.float32(1.0))
     distance = (points[0] - along * tips[:, :1]) ** 2 + (points[1] - along * tips[:, 1:]) ** 2
-    behind = np.zeros((len(ends), len(stencil.points_mm)), dtype=bool)
-    behind[:, near] = distance < radius * radius
-    return behind
+    found = []
+    for radius in radii:
+        behind = np.zeros((len(ends), len(stencil.points_mm)), dtype=bool)
+        behind[:, near] = distance < radius * radius
+        found.append(behind)
+    return tuple(found)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 
 from calibration.geometry import Array, Camera
 from calibration.palette import Lab
 from devices.contract import Image
 from vision.reading import SURE_LEAD
-from vision.sampling import Bools, Floats, Indices, log_of, logs, middle, mixed
+from vision.sampling import Bools, Floats, Indices, blended, log_of, log_planes, middle, sampled
 from vision.tile_arms import Arms, cut_strips, learn_arms, path_log_likelihoods, score_arms
 from vision.tile_gate import (
     PRINTED,
@@ -22,7 +23,7 @@ from vision.tile_gate import (
     pooled,
 )
 from vision.tile_ink import STRIPS, FirstLook, Ink, first_look, half_strips, learn_ink
-from vision.tile_layout import GRID, PATHS, behind_doors, behind_pawns, leans
+from vision.tile_layout import COUNT, GRID, PATHS, PROBE_INDEX, behind_doors, behind_pawns, leans
 from vision.tile_pawns import Pawn, PawnColours, PawnLook, learn_colours, look_at_pawns, opponent, pawn_log_likelihoods
 from vision.tile_triangle import (
     Triangle,
@@ -36,8 +37,13 @@ from vision.tile_triangle import (
 SLIP = 1e-4
 """Share of scores that follow no model: caps what one cue can be worth."""
 
-GLOW_MM = 6.0
-"""So far about a pawn its shadow and its light on the tile are no sign of anything foreign."""
+CHANGED_LEVELS, LIVELY_SHARE = 16.0, 0.5
+"""Grey levels by which a sample of the probe must differ from before, light taken out: at least, and as a share of how
+much the picture varies about it."""
+
+HIDDEN_MM, GLOW_MM = 2.0, 6.0
+"""So far about a pawn the tile counts as hidden; and so far its shadow and its light on the tile are no sign of
+anything foreign."""
 
 FAR_MM, FAR_RAD = 5.0, np.radians(7.0)
 """A tile lying further off than this is not read but asked to be straightened."""
@@ -79,7 +85,9 @@ class Learned:
 class Evidence:
     """What the tiles `which` show. All arrays run along them: poses (T, 3), log-likelihoods of paths (T, 6), triangles
     (T, 2) and pawns (T, 3), foreign blocks coloured and dark (T, 14, 14), colours above the doors, whether something
-    lies over the tile (`behind`), whether it lies too far off, and the share of it inside the picture."""
+    lies over the tile (`behind`), whether it lies too far off, the share of it inside the picture; and where in the
+    picture PROBE_INDEX falls (`spots_px`, T x 2 x 421), its 8-bit colours (T, 421, 3), and by how many levels each may
+    vary unchanged (`tolerance`, T x 421)."""
 
     which: Indices
     poses: Array
@@ -92,11 +100,9 @@ class Evidence:
     behind: Bools
     askew: Bools
     inside: Array
-
-    @property
-    def path_leads(self) -> Array:
-        """By how much each tile's best path leads its second."""
-        return lead(self.paths)
+    spots_px: Floats
+    probe: Image
+    tolerance: Image
 
 
 def as_sure_as(paths: Array, others: Array) -> Array:
@@ -123,9 +129,9 @@ def study(
     everyone = np.arange(len(board.centres))
     height = board.sizes_mm["tile_height"]
     colours, inside = STRIPS.colours(picture, camera, board.centres, height)
-    halves = half_strips(logs(colours))
+    halves = half_strips(log_planes(colours))
     whole_tiles: Bools = np.asarray(inside.all(axis=1))
-    ink = learn_ink(halves[whole_tiles]) if whole_tiles.sum() >= FEWEST else None
+    ink = learn_ink(halves[:, whole_tiles]) if whole_tiles.sum() >= FEWEST else None
     if ink is None:
         return None
     first = first_look(halves, ink, _open(inside))
@@ -133,7 +139,7 @@ def study(
     if np.abs(starts - board.centres)[:, :2].max() > BENT_MM:
         # The board as a whole lies beside its place (a lens, a nudge): look from where its tiles are.
         colours, inside = STRIPS.colours(picture, camera, starts, height)
-        halves, whole_tiles = half_strips(logs(colours)), np.asarray(inside.all(axis=1))
+        halves, whole_tiles = half_strips(log_planes(colours)), np.asarray(inside.all(axis=1))
         first = first_look(halves, ink, _open(inside))
     look = look_at_pawns(picture, camera, starts + first.offsets, board.sizes_mm, NO_LIGHT)
     white, rows = _white(colours[whole_tiles]), board.centres[:, 1].round(3)
@@ -142,7 +148,7 @@ def study(
     standing = pawns.argmax(axis=1) > 0
     first = _without_pawns(first, halves, ink, inside, camera, board, starts, standing)
     view = _view(picture, camera, board, starts + first.offsets, standing, NO_LIGHT)
-    inked = mixed(view.tiles, ink.weights)
+    inked = blended(view.tiles, ink.weights)
     strips, shown = cut_strips(inked, view.seen)
     arms = learn_arms(strips, shown * whole_tiles[:, None, None, None], first.arms)
     paths = path_log_likelihoods(*score_arms(strips, shown, arms), arms, SLIP)
@@ -163,7 +169,8 @@ def study(
         pawns = pawn_log_likelihoods(look, pawn_colours)
     triangles, pawns = as_sure_as(paths, triangles), as_sure_as(paths, pawns)
     evidence = Evidence(
-        everyone, view.poses, paths, triangles, pawns, coloured, dark, look, behind, _far(first), view.inside
+        *(everyone, view.poses, paths, triangles, pawns, coloured, dark, look, behind, _far(first)),
+        *(view.inside, view.spots_px, view.probe, view.tolerance),
     )
     return Learned(ink, arms, triangle, pawn_colours, bare, starts), evidence
 
@@ -176,14 +183,14 @@ def look_again(
     height = board.sizes_mm["tile_height"]
     starts = learned.starts[which]
     colours, inside = STRIPS.colours(picture, camera, starts, height)
-    halves = half_strips(logs(colours))
+    halves = half_strips(log_planes(colours))
     first = first_look(halves, learned.ink, _open(inside))
     look = look_at_pawns(picture, camera, starts + first.offsets, board.sizes_mm, light)
     pawns = pawn_log_likelihoods(look, learned.colours)
     standing = pawns.argmax(axis=1) > 0
     first = _without_pawns(first, halves, learned.ink, inside, camera, board, starts, standing)
     view = _view(picture, camera, board, starts + first.offsets, standing, light)
-    strips = cut_strips(mixed(view.tiles, learned.ink.weights), view.seen)
+    strips = cut_strips(blended(view.tiles, learned.ink.weights), view.seen)
     paths = path_log_likelihoods(*score_arms(*strips, learned.arms), learned.arms, SLIP)
     names = [PATHS[i] for i in paths.argmax(axis=1)]
     corners = score_corners(view.tiles, view.seen, learned.triangle)
@@ -191,7 +198,10 @@ def look_again(
     blocks, whole = pooled(view.tiles, _bare(view.apart, paths, triangles, learned.triangle))
     coloured, dark = foreign_blocks(blocks, whole, view.poses, learned.bare, 1.4 if hand else 1.0)
     nothing = np.zeros(len(which), dtype=bool)
-    return Evidence(which, view.poses, paths, triangles, pawns, coloured, dark, look, nothing, _far(first), view.inside)
+    return Evidence(
+        *(which, view.poses, paths, triangles, pawns, coloured, dark, look, nothing, _far(first)),
+        *(view.inside, view.spots_px, view.probe, view.tolerance),
+    )
 
 
 def covered(coloured: Bools, dark: Bools, paths: Array, board: Layout) -> Bools:
@@ -207,6 +217,9 @@ class _View:
     seen: Bools
     apart: Bools
     inside: Array
+    spots_px: Floats
+    probe: Image
+    tolerance: Image
 
 
 def _view(
@@ -218,17 +231,30 @@ def _view(
     light: Floats,
 ) -> _View:
     """Samples of the tiles where they really lie, which of them are seen, and which are well away from pawns."""
-    colours, inside = GRID.colours(picture, camera, poses, board.sizes_mm["tile_height"])
+    x, y = GRID.pixels(camera, poses, board.sizes_mm["tile_height"])
+    colours, inside = sampled(picture, x, y)
     lean = leans(camera, poses, board.sizes_mm["tile_height"])
     seen = inside & ~behind_doors(lean, board.sizes_mm, GRID)
     apart = seen.copy()
     if standing.any():
-        seen[standing] &= ~behind_pawns(lean[standing], board.sizes_mm, GRID)
-        apart[standing] &= ~behind_pawns(lean[standing], board.sizes_mm, GRID, GLOW_MM)
-    tiles = logs(colours)
+        over, near = behind_pawns(lean[standing], board.sizes_mm, GRID, HIDDEN_MM, GLOW_MM)
+        seen[standing] &= ~over
+        apart[standing] &= ~near
+    tiles = log_planes(colours)
     if light.any():
-        tiles -= light
-    return _View(poses, tiles, seen, apart, np.asarray(inside.mean(axis=1)))
+        tiles -= light.reshape(3, 1, 1)
+    spots_px = np.stack([x[:, PROBE_INDEX], y[:, PROBE_INDEX]], axis=1)
+    probe, share = colours[:, PROBE_INDEX], np.asarray(inside.mean(axis=1))
+    return _View(poses, tiles, seen, apart, share, spots_px, probe, _tolerance(colours))
+
+
+def _tolerance(colours: Image) -> Image:
+    """By how many levels each sample of the probe (T, 421) may differ without having changed: more where the print is
+    lively, so that a camera that creeps by a fraction of a pixel changes nothing."""
+    plane = np.ascontiguousarray(colours[..., 1]).reshape(-1, COUNT)
+    lively = cv2.morphologyEx(plane, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
+    found = cv2.convertScaleAbs(lively, alpha=LIVELY_SHARE, beta=CHANGED_LEVELS)
+    return np.asarray(found, dtype=np.uint8).reshape(len(colours), -1)[:, PROBE_INDEX]
 
 
 def _without_pawns(
@@ -245,9 +271,9 @@ def _without_pawns(
     if not standing.any():
         return first
     lean = leans(camera, starts[standing], board.sizes_mm["tile_height"])
-    over = behind_pawns(lean, board.sizes_mm, STRIPS)
+    (over,) = behind_pawns(lean, board.sizes_mm, STRIPS, HIDDEN_MM)
     open_halves = _open(inside[standing]) & (over.reshape(len(over), 4, 2, -1).mean(axis=-1) < 0.1)
-    again = first_look(halves[standing], ink, open_halves)
+    again = first_look(halves[:, standing], ink, open_halves)
     arms, offsets = first.arms.copy(), first.offsets.copy()
     arms[standing], offsets[standing] = again.arms, again.offsets
     return FirstLook(arms, offsets)

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats, Indices, mixed, spread_of
+from vision.sampling import Bools, Floats, Indices, blended, spread_of
 from vision.tile_arms import log_mixture
 from vision.tile_layout import CORNER_INDEX, CORNER_OF_PATH, CORNER_SIZE, COUNT
 
@@ -65,7 +65,7 @@ def inner_corners(paths: Sequence[str]) -> Indices:
 def learn_triangle(
     tiles: Floats, inked: Floats, ink_weights: Floats, seen: Bools, paths: Sequence[str], trusted: Bools
 ) -> Triangle:
-    """The triangle's look from log colours (T, 841, 3) of well-placed tiles whose paths are known where `trusted`.
+    """The triangle's look from log colours (3, T, 841) of well-placed tiles whose paths are known where `trusted`.
 
     It is sought in the lines' own ink first (`inked`, T x 841, made with `ink_weights`), then in any colour.
     """
@@ -73,9 +73,9 @@ def learn_triangle(
     rows = np.flatnonzero(trusted & (inner >= 0))
     found = _learned(inked[rows][:, _FLAT], ink_weights, seen[rows][:, _FLAT], inner[rows])
     if found.sigma > DOUBTFUL:
-        corners, shown = tiles[rows][:, _FLAT], seen[rows][:, _FLAT]
+        corners, shown = tiles[:, rows][:, :, _FLAT], seen[rows][:, _FLAT]
         weights = _telling_colour(corners, shown, inner[rows])
-        other = _learned(corners @ weights, weights, shown, inner[rows])
+        other = _learned(blended(corners, weights), weights, shown, inner[rows])
         found = other if other.sigma < found.sigma else found
     return found
 
@@ -153,9 +153,9 @@ def _telling_colour(corners: Floats, shown: Bools, inner: Indices) -> Floats:
     if not len(inner):
         return np.zeros(3, dtype=np.float32)
     everyone = np.arange(len(inner))
-    middle_of = corners - corners.mean(axis=2, keepdims=True)
-    pools = np.stack([_pooled((middle_of[..., c] * shown).reshape(-1, SAMPLES)) for c in range(3)], axis=-1)
-    pools = pools.reshape(-1, 4, POOLED * POOLED, 3)
+    middle_of = corners - corners.mean(axis=3, keepdims=True)
+    pools = _pooled((middle_of * shown).reshape(-1, SAMPLES)).reshape(3, -1, 4, POOLED * POOLED)
+    pools = np.ascontiguousarray(pools.transpose(1, 2, 3, 0))
     mine = pools[everyone, inner]
     others = np.delete(pools.reshape(-1, POOLED * POOLED, 3), everyone * 4 + inner, axis=0)
     others = others - others.mean(axis=0)
@@ -172,7 +172,7 @@ def score_corners(tiles: Floats, seen: Bools, triangle: Triangle) -> tuple[Float
     if not np.isfinite(triangle.sigma):
         nothing = np.zeros((len(tiles), 4), np.float32)
         return nothing, nothing
-    channel = mixed(tiles, triangle.weights)[:, _FLAT]
+    channel = blended(tiles, triangle.weights)[:, _FLAT]
     channel = channel - channel.mean(axis=2, keepdims=True)
     return _score(channel - triangle.background, seen[:, _FLAT].astype(np.float32), triangle.shape)
 

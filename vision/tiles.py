@@ -18,23 +18,18 @@ from vision.overlay import draw_tiles
 from vision.pictures import as_bgr
 from vision.reading import Fact, Reading
 from vision.registration import Pose, Registration, board_corners_px
-from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, middle, square_stencil
-from vision.tile_layout import PATHS
+from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, middle
+from vision.tile_layout import PATHS, PROBE
 from vision.tile_pawns import PAWNS, Pawn, pawn_of
-from vision.tile_reading import Evidence, Layout, Learned, covered, look_again, study
+from vision.tile_reading import CHANGED_LEVELS, Evidence, Layout, Learned, covered, look_again, study
 
 Anys = NDArray[Any]
 Maps = tuple[Anys, Anys]
 
 SIZES = ("tile", "tile_height", "door_diameter", "door_height", "pawn_radius", "pawn_centre_height")
 
-PROBE_COUNT = 19
-PROBE = square_stencil(3.0, PROBE_COUNT)
-"""Samples of a tile by which a change is noticed: 19 x 19, 3 mm apart."""
-CHANGED_LEVELS = 16.0
-"""Grey levels by which a sample must differ from before, light taken out."""
-CHANGED_SAMPLES = 5
-"""Changed samples (of 361) that make a tile worth reading again: 1.4 % of it."""
+CHANGED_SAMPLES = 6
+"""Changed samples (of 421) that make a tile worth reading again: 1.4 % of it."""
 RELEARN_SHARE = 0.6
 """When more of the tiles than this have changed at once, the light or the board has: everything is learned anew."""
 RELEARN_S = 60.0
@@ -43,15 +38,13 @@ RELEARN_S = 60.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Memory:
-    """The last pictures' evidence. `maps` are remap coordinates of PROBE, `probe` (3, T, 361) the samples at which each
-    tile's evidence was taken and `tolerance` (T, 361) how much each may vary, `corners` the board in the picture."""
+    """The last pictures' evidence. `maps` are remap coordinates of its probes, `corners` the board in the picture.
+    All probes are kept in the light of the picture that was studied."""
 
     camera: Camera
     learned: Learned
     evidence: Evidence
     maps: Maps
-    probe: Floats
-    tolerance: Floats
     corners: tuple[tuple[float, float], ...]
     studied_s: float
     facts: Mapping[str, Fact]
@@ -129,7 +122,7 @@ class TileReader:
         if pose.camera is not memory.camera:
             memory = self._followed(memory, pose.camera)
         now = _probe(picture, memory.maps)
-        light, changed = _compared(now, memory.probe, memory.tolerance)
+        light, changed = _compared(now, memory.evidence)
         which = np.flatnonzero(changed)
         if not len(which):
             return memory
@@ -137,25 +130,19 @@ class TileReader:
             return self._studied(picture, pose, time_s)
         hand = bool(memory.evidence.behind.any())
         part = look_again(picture, pose.camera, self._layout, which, memory.learned, light, hand)
-        evidence = _merged(memory.evidence, part)
+        evidence = _merged(memory.evidence, replace(part, probe=_relit(part.probe, np.exp(-light))))
         behind = covered(evidence.coloured, evidence.dark, evidence.paths, self._layout)
+        other = np.flatnonzero(changed | (behind != memory.evidence.behind))
         evidence = replace(evidence, behind=behind)
-        maps = self._maps(pose.camera, evidence)
-        probe, tolerance = memory.probe.copy(), memory.tolerance.copy()
-        probe[:, which] = _probe(picture, (maps[0][which], maps[1][which])) * np.exp(-light)[:, None, None]
-        tolerance[which] = _tolerance(probe[:, which])
-        facts = self._facts(evidence)
-        return replace(memory, evidence=evidence, maps=maps, probe=probe, tolerance=tolerance, facts=facts)
+        facts = {**memory.facts, **self._facts(evidence, other)}
+        return replace(memory, evidence=evidence, maps=_maps(evidence), facts=facts)
 
     def _followed(self, memory: _Memory, camera: Camera) -> _Memory:
         """The same memory under a camera that has crept a little."""
         corners = board_corners_px(self._profile, camera)
-        return replace(memory, camera=camera, maps=self._maps(camera, memory.evidence), corners=corners)
-
-    def _maps(self, camera: Camera, evidence: Evidence) -> Maps:
-        pixels = PROBE.pixels(camera, evidence.poses, self._layout.sizes_mm["tile_height"])
-        fixed, parts = cv2.convertMaps(*pixels, cv2.CV_16SC2)
-        return np.asarray(fixed), np.asarray(parts)
+        pixels = PROBE.pixels(camera, memory.evidence.poses, self._layout.sizes_mm["tile_height"])
+        evidence = replace(memory.evidence, spots_px=np.stack(pixels, axis=1))
+        return replace(memory, camera=camera, evidence=evidence, maps=_maps(evidence), corners=corners)
 
     def _studied(self, picture: Image, pose: Pose, time_s: float) -> _Memory | None:
         result = study(picture, pose.camera, self._layout, self._pawns)
@@ -164,20 +151,19 @@ class TileReader:
         learned, evidence = result
         if None not in learned.colours.pawns:
             self._pawns = learned.colours.pawns
-        maps = self._maps(pose.camera, evidence)
-        probe = _probe(picture, maps)
         corners = board_corners_px(self._profile, pose.camera)
-        facts = self._facts(evidence)
-        return _Memory(pose.camera, learned, evidence, maps, probe, _tolerance(probe), corners, time_s, facts)
+        facts = self._facts(evidence, evidence.which)
+        return _Memory(pose.camera, learned, evidence, _maps(evidence), corners, time_s, facts)
 
-    def _facts(self, evidence: Evidence) -> dict[str, Fact]:
+    def _facts(self, evidence: Evidence, which: Indices) -> dict[str, Fact]:
         facts: dict[str, Fact] = {}
         kinds = (
             ("path", PATHS, evidence.paths.tolist()),
             ("triangle", ("no", "yes"), evidence.triangles.tolist()),
             ("pawn", PAWNS, evidence.pawns.tolist()),
         )
-        for i, cell in enumerate(self._cells):
+        for i in which.tolist():
+            cell = self._cells[i]
             hidden, reason = bool(evidence.behind[i]), ""
             if evidence.inside[i] < 0.8:
                 hidden, reason = True, "out_of_picture"
@@ -190,28 +176,41 @@ class TileReader:
         return facts
 
 
-def _probe(picture: Image, maps: Maps) -> Floats:
-    """Levels (3, T, 361) of the probe's samples, raised by LOG_OFFSET."""
+def _maps(evidence: Evidence) -> Maps:
+    spots = evidence.spots_px
+    fixed, parts = cv2.convertMaps(np.ascontiguousarray(spots[:, 0]), np.ascontiguousarray(spots[:, 1]), cv2.CV_16SC2)
+    return np.asarray(fixed), np.asarray(parts)
+
+
+def _probe(picture: Image, maps: Maps) -> Image:
+    """The 8-bit colours (T, 421, 3) of the probe's samples."""
     found = cv2.remap(picture, maps[0], maps[1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(np.asarray(found).transpose(2, 0, 1) + np.float32(LOG_OFFSET), dtype=np.float32)
+    return np.asarray(found, dtype=np.uint8)
 
 
-def _tolerance(probe: Floats) -> Floats:
-    """By how many levels each sample (T, 361) may differ without having changed: more where the print is lively, so
-    that a camera that creeps by a fraction of a pixel changes nothing."""
-    plane = probe[1].reshape(-1, PROBE_COUNT)
-    lively = cv2.dilate(plane, np.ones((3, 3))) - cv2.erode(plane, np.ones((3, 3)))
-    return np.asarray(CHANGED_LEVELS + 0.4 * lively.reshape(probe.shape[1:]), dtype=np.float32)
+def _relit(probe: Image, gain: Floats) -> Image:
+    """The same samples (T, N, 3) in a light so many times as bright (BGR)."""
+    table = (_LEVELS + LOG_OFFSET) * gain - LOG_OFFSET
+    table = np.minimum(np.maximum(np.rint(table), 0.0), 255.0).astype(np.uint8).reshape(256, 1, 3)
+    return np.asarray(cv2.LUT(probe, table), dtype=np.uint8)
 
 
-def _compared(now: Floats, before: Floats, tolerance: Floats) -> tuple[Floats, Bools]:
+_LEVELS = np.arange(256, dtype=np.float32)[:, None]
+
+
+def _compared(now: Image, before: Evidence) -> tuple[Floats, Bools]:
     """How much brighter the board is than before (log of the median ratio, BGR), and which tiles have changed."""
-    gain = np.clip(middle((now[:, :, ::12] / before[:, :, ::12]).reshape(3, -1), 1), 0.2, 5.0).astype(np.float32)
-    blue, green, red = (np.abs(n - b * g) for n, b, g in zip(now, before, gain, strict=True))
-    off = np.maximum(np.maximum(blue, green), red)
-    noise = 6.0 * float(middle(off[:, ::12].ravel(), 0))
-    limit = tolerance if noise <= CHANGED_LEVELS else np.maximum(tolerance, np.float32(noise))
-    return np.log(gain), np.asarray(np.count_nonzero(off > limit, axis=1) >= CHANGED_SAMPLES)
+    some, were = now[:, ::12].reshape(-1, 3), before.probe[:, ::12].reshape(-1, 3)
+    ratio = (some + np.float32(LOG_OFFSET)) / (were + np.float32(LOG_OFFSET))
+    gain = np.minimum(np.maximum(middle(ratio, 0), 0.2), 5.0).astype(np.float32)
+    blue, green, red = cv2.split(cv2.absdiff(now, _relit(before.probe, gain)))
+    off = np.asarray(cv2.max(cv2.max(blue, green), red))
+    noise = 6.0 * float(middle(off[:, ::12].astype(np.float32).ravel(), 0))
+    limit = before.tolerance
+    if noise > CHANGED_LEVELS:
+        limit = np.maximum(limit, np.uint8(min(noise, 255.0)))
+    changed = np.asarray(np.count_nonzero(off > limit, axis=1) >= CHANGED_SAMPLES)
+    return np.log(gain), changed
 
 
 def _merged(whole: Evidence, part: Evidence) -> Evidence:
