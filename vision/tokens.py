@@ -52,8 +52,8 @@ BURNT = 250
 """Level from which a sample is at the top of the sensor's range."""
 
 BRIGHT, BRIGHTER, BRIGHTEST = -0.3, 0.15, -0.12
-"""Log brightness against the picture's white, and against the board there, from which a pale sample counts as white; from
-the last one up it does on any board."""
+"""Log brightness against the picture's white, and against the board there, from which a pale sample counts as white;
+from the last one up it does on any board."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,9 +1,9 @@
-"""A simulated board with tokens on its cells: plain and printed discs, white tiles with a coloured ring; with its truth."""
+"""A simulated board with tokens on its cells: plain and printed discs, white tiles with a coloured ring."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
@@ -49,7 +49,7 @@ class TokenOptions:
     jitter_mm: float = 1.2
     shift_mm: Mapping[str, tuple[float, float]] | None = None
     markers: bool = True
-    shot: ShotOptions = ShotOptions(size_px=(1280, 720), tilt_deg=(0.0, 20.0), hand_at_mm=None)
+    shot: ShotOptions = field(default_factory=lambda: ShotOptions(tilt_deg=(0.0, 20.0)))
 
 
 def token_scene(
@@ -96,7 +96,7 @@ def _board_sheet(rng: np.random.Generator, board: Board) -> Sheet:
     for number, (place, (x, y)) in enumerate(board.places_mm.items()):
         u, v = x - left, high - y
         (x0, y0), (x1, y1) = px(u - pitch / 2, v - pitch / 2), px(u + pitch / 2, v + pitch / 2)
-        sheet[y0:y1, x0:x1] = shades[(number + int(round(y / pitch))) % 2]
+        sheet[y0:y1, x0:x1] = shades[(number + round(y / pitch)) % 2]
         middle = px(u, v)
         if place in groups.get("cave", ()):
             cv2.circle(sheet, middle, px(pitch * 0.4)[0], (0.05, 0.07, 0.16), -1, cv2.LINE_AA)
