@@ -149,8 +149,8 @@ class Arena:
         return logs(np.asarray(smooth, dtype=np.uint8))
 
     def _without_line(self, off: Floats, seen: Mask) -> tuple[float, ...]:
-        """Takes the line's own look out of the log differences, in place, along each side; how far outside its place each
-        side's outer edge is seen. It is learned from the side itself, so that any width and colour will do."""
+        """Takes the line's own look out of the log differences, in place, along each side; how far outside its place
+        each side's outer edge is seen. It is learned from the side itself, so that any width and colour will do."""
         first = np.rint((self.low - self.floor_low) / STEP_MM).astype(int)
         last = np.rint((self.high - self.floor_low) / STEP_MM).astype(int)
         deep = int(REACH_MM / STEP_MM)

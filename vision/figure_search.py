@@ -49,7 +49,7 @@ CLEAR = {LYING: 0.84, STANDING: 0.75}
 """Likeness from which a place needs no rival."""
 COVER = 0.75
 """Share of a silhouette that must be covered: a white label on a white floor is not seen as covered."""
-HOPE = 0.35
+HOPE = 0.15
 """Likeness from which a descent is worth repeating."""
 CROP_PX = 6
 CAMERA_PX = 0.9
@@ -178,8 +178,10 @@ def scan(
             winner = _better(winner, fit)
             if winner.clear:
                 return winner
-    if winner is not None and winner.mean_likeness >= HOPE:
-        winner = _better(winner, _beside(sharp, fair, near, winner, wardrobe))
+        if winner is not None and winner.rest == rest and winner.mean_likeness >= HOPE:
+            winner = _better(winner, _beside(sharp, fair, near, winner, wardrobe))
+            if winner.clear:
+                return winner
     return winner
 
 

@@ -15,7 +15,7 @@ from devices.contract import Frame, Image
 from vision.arena import STEP_MM, Arena, Floor, Mask, covered
 from vision.contract import VisionError
 from vision.figure_faces import FACES, Figure, Solid, check
-from vision.figure_fit import LYING, View, frames, view_at
+from vision.figure_fit import LYING, STANDING, View, frames, view_at
 from vision.figure_search import Fit, Wardrobe, corners, evidence, scan, weights
 from vision.pictures import as_bgr
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
@@ -35,8 +35,15 @@ FITTED = 0.5
 """Likeness from which a prism's place is believed, whatever it may be."""
 MOST = 12
 """Pieces looked for in one picture."""
-STRANGE = {LYING: (0.83, 0.79), "standing": (0.82, 0.70)}
+STRANGE = {LYING: (0.83, 0.79), STANDING: (0.82, 0.70)}
 """Likeness at which an enrolled figure and a stranger are even: without, and with another figure's light to compare."""
+SHARPER = 0.05
+"""By how much more that is in a picture of FINE_PX or more."""
+BEHIND = {LYING: (0.065, 0.065), STANDING: (0.16, 0.08)}
+"""How far a figure may fall behind the others of its picture before a stranger is as likely: in a coarse picture, in a
+fine one."""
+COARSE_PX, FINE_PX = 1.4, 2.0
+"""Pixels a mm of what is called a coarse and a fine picture here."""
 LIGHT_SPREAD, LIGHT_MOST = 0.035, 12.0
 """How much the colour of light differs (log) between figures of one picture; the most it may count against a look."""
 BLIND_MM, LENS_MM = 0.9, 0.4
@@ -56,6 +63,10 @@ class _Found:
     cells_mm: Array
     view: View
     whole: bool
+
+
+_Other = tuple[int, Array, float]
+"""Another figure of the picture: its number, the tint of light on it, its likeness."""
 
 
 class FigureReader:
@@ -96,11 +107,15 @@ class FigureReader:
             return replace(blank, troubles=("vision.too_dark" if dark else "vision.no_board",))
         floor = self._arena.floor(picture, pose.camera)
         found = self._found(picture, floor, pose)
-        lights = [_light(f.fit) for f in found]
+        known = [
+            (i, light, f.fit.mean_likeness)
+            for i, f in enumerate(found)
+            if f.fit is not None and (light := _light(f.fit)) is not None
+        ]
         ground = self._ground(pose, floor)
         pieces = []
         for i, thing in enumerate(found):
-            others = [light for j, light in enumerate(lights) if j != i and light is not None]
+            others = [k for k in known if k[0] != i]
             pieces.append(self._piece(thing, others, ground))
         troubles = ["vision.board_moved"] if pose.moved else []
         named = [p.facts["figure"].best for p in pieces if p.facts["figure"].sure(SURE_LEAD)]
@@ -172,12 +187,12 @@ class FigureReader:
         strain = max((abs(off + LINE_BLEED_MM) for off in floor.line_mm), default=0.0)
         return math.hypot(base, 1.2 * pose.residual_mm, max(0.0, strain - LINE_READ_MM))
 
-    def _piece(self, thing: _Found, lights: list[Array], ground: float) -> Piece:
+    def _piece(self, thing: _Found, others: list[_Other], ground: float) -> Piece:
         if thing.fit is None:
             return self._stranger(thing, ground)
         fit = thing.fit
         reason = "" if thing.whole else "out_of_picture"
-        names, faces, states = self._facts(fit, lights, reason)
+        names, faces, states = self._facts(fit, others, reason)
         sigma = math.hypot(ground, 0.5 if fit.clear else 1.0 + 8.0 * max(0.0, 0.8 - fit.mean_likeness))
         outline = self._footprint(fit)
         facts = {"figure": names, "face": faces, "state": states, **self._where(outline, fit.place[:2], sigma, reason)}
@@ -203,14 +218,17 @@ class FigureReader:
         spots = tuple((float(x), float(y)) for x, y in hull)
         return Piece("figure", (float(middle[0]), float(middle[1])), math.hypot(ground, 8.0), facts, outline=spots)
 
-    def _facts(self, fit: Fit, lights: list[Array], reason: str) -> tuple[Fact, Fact, Fact]:
+    def _facts(self, fit: Fit, others: list[_Other], reason: str) -> tuple[Fact, Fact, Fact]:
         looks = self._wardrobe.looks
         levels = fit.levels.copy()
-        if lights:
-            reference = np.median(np.array(lights), axis=0)
-            off = _tint(fit.light.astype(np.float64)) - reference
+        fine = min(max((fit.scale - COARSE_PX) / (FINE_PX - COARSE_PX), 0.0), 1.0)
+        even = STRANGE[fit.rest][1 if others else 0] + SHARPER * fine
+        if others:
+            off = _tint(fit.light.astype(np.float64)) - np.median(np.array([light for _, light, _ in others]), axis=0)
             levels -= np.minimum(0.5 * np.sum((off / LIGHT_SPREAD) ** 2, axis=1), LIGHT_MOST)
-        even = STRANGE[fit.rest][1 if lights else 0]
+            coarse_drop, fine_drop = BEHIND[fit.rest]
+            usual = float(np.median([like for _, _, like in others]))
+            even = max(even, usual - coarse_drop + (coarse_drop - fine_drop) * fine)
         counts = weights(fit.exposure, fit.scale)
         stranger = float(evidence(np.full(4, even), counts))
         best = [

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from calibration.geometry import Array, Camera
 from calibration.profile import Board, Markers
 from devices.contract import Image
-from devices.simulated.materials import texture
+from devices.simulated.materials import colour, noise
 from devices.simulated.solids import look_at
 
 Floats = NDArray[np.float32]
 ENDS = ("top", "bottom")
 _FINER = 3
 """Figures are painted at so many times the camera's resolution each way."""
-_FLOOR_MM = 0.8
+_FLOOR_MM = 2.0
 """Size of a pixel of the floor's texture."""
 
 
@@ -42,8 +42,8 @@ class FigureArt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lying:
-    """One figure at rest: which side is up (`1`..`6`, `top`, `bottom`), its centre on the floor in mm, and the direction
-    in degrees of its top end (lying) or of its face 1 (standing). `lift_mm` and `lean_deg` raise and tilt it."""
+    """One figure at rest: which side is up (`1`..`6`, `top`, `bottom`), its centre on the floor in mm, and the
+    direction in degrees of its top end (lying) or of its face 1 (standing). `lift_mm`, `lean_deg` raise and tilt it."""
 
     art: FigureArt
     up: str
@@ -184,14 +184,14 @@ def _end(body: tuple[int, ...], top: bool) -> Image:
 def _floor(board: Board, camera: Camera, look: ArenaLook) -> Floats:
     """The empty arena, linear, with its line and markers."""
     rng = np.random.default_rng(look.floor)
-    pattern = np.asarray(texture(rng), dtype=np.float32)
-    pattern = np.asarray(cv2.GaussianBlur(pattern, (0, 0), 1.5), dtype=np.float32)
-    pattern = pattern.mean(axis=(0, 1)) + (pattern - pattern.mean(axis=(0, 1))) * np.float32(0.6)
+    base = colour(rng, (0.0, 0.45), (0.35, 0.85))
+    grain = noise(rng, 512, 7, stretch=float(rng.choice([1.0, 8.0])))
+    pattern = np.asarray(base * (1.0 + np.float32(rng.uniform(0.02, 0.08)) * grain)[..., None], dtype=np.float32)
     nodes = np.stack(np.meshgrid(np.linspace(0, camera.width - 1, 33), np.linspace(0, camera.height - 1, 33)), axis=-1)
     ground = camera.to_plane(nodes.reshape(-1, 2)).reshape(33, 33, 2).astype(np.float32)
     wide = cv2.resize(ground, (camera.width, camera.height), interpolation=cv2.INTER_CUBIC) / np.float32(_FLOOR_MM)
     x, y = (np.ascontiguousarray(wide[..., i]) for i in (0, 1))
-    canvas = np.asarray(cv2.remap(pattern, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP), dtype=np.float32)
+    canvas = np.asarray(cv2.remap(pattern, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT), dtype=np.float32)
     corners = np.array(board.corners_mm)
     low, high, wide_mm = corners.min(axis=0), corners.max(axis=0), board.sizes_mm.get("line", 10.0)
     for a, b in (
@@ -225,7 +225,7 @@ def _cast(canvas: Floats, camera: Camera, figure: Lying, light: Array, look: Are
     fallen = corners[:, :2] - light[:2] / light[2] * corners[:, 2:]
     pixels = camera.project(np.column_stack([fallen, np.zeros(len(fallen))]))
     mask = np.zeros(canvas.shape[:2], dtype=np.float32)
-    hull = cv2.convexHull(pixels.astype(np.float32)).reshape(-1, 2)
+    hull = np.asarray(cv2.convexHull(pixels.astype(np.float32)).reshape(-1, 2), dtype=np.float64)
     cv2.fillConvexPoly(mask, np.rint(hull * 16).astype(np.int32), 1.0, cv2.LINE_AA, 4)
     scale = float(np.linalg.norm(pixels[0] - pixels[6])) / max(float(np.linalg.norm(fallen[0] - fallen[6])), 1e-6)
     blur = max(0.6, look.shadow_blur_mm * scale)
@@ -311,7 +311,7 @@ def _polygon(canvas: Floats, pixels: Array, colour: Floats) -> None:
     canvas += mask * colour
 
 
-def _window(pixels: NDArray[np.floating], canvas: Floats, margin: int) -> tuple[slice, slice] | None:
+def _window(pixels: Array | Floats, canvas: Floats, margin: int) -> tuple[slice, slice] | None:
     """Rows and columns of the canvas about these pixels, None when they lie outside it."""
     low = np.maximum(np.floor(pixels.min(axis=0)).astype(int) - margin, 0)
     high = np.minimum(np.ceil(pixels.max(axis=0)).astype(int) + margin + 1, canvas.shape[1::-1])
