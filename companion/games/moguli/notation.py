@@ -27,7 +27,7 @@ from companion.games.moguli.board import (
     names_in,
     rotation_of,
 )
-from companion.games.moguli.state import ACTS, BONUS, ROTATE, Options, Over, State, Turn
+from companion.games.moguli.state import ACTS, BONUS, PAWNS, ROTATE, Options, Over, State, Turn
 
 _SPIN = re.compile(r"([RB]) ?([a-e][1-7]) ?([+-]\d+)")
 _QUARTERS = {"+90": 1, "+180": 2, "-90": 3, "+270": 3, "-180": 2, "-270": 1}
@@ -113,6 +113,9 @@ def parse_position(text: str) -> State:
     first, second = (_pawns(text, words[1 + player], player) for player in range(2))
     if first & second:
         _bad(text, words[2], f"two pawns on {', '.join(names_in(first & second))}")
+    for word, mask in ((words[1], first), (words[2], second)):
+        if mask.bit_count() > PAWNS:
+            _bad(text, word, f"nobody has more than {PAWNS} pawns")
     if words[3] not in ("1", "2"):
         _bad(text, words[3], "the player to move is 1 or 2")
     if not words[5].isascii() or not words[5].isdigit():

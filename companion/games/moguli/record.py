@@ -11,7 +11,7 @@ from companion.games.moguli.judge import awaited
 from companion.games.moguli.looks import look_of, read_look
 from companion.games.moguli.notation import WHYS
 from companion.games.moguli.start import read_tiles, start_of
-from companion.games.moguli.state import OPTIONS, Over, State, options_from
+from companion.games.moguli.state import OPTIONS, PAWNS, Over, State, options_from
 
 VERSION = 1
 _KEYS = {"version", "tiles", "pawns", "to_move", "locked", "blocked_run", "last_turn", "options", "setup", "over"}
@@ -71,6 +71,8 @@ def from_json(data: Json) -> State:
     first, second = (_mask("pawns", listed) for listed in pawns)
     if first & second:
         _bad("pawns", pawns, f"two pawns on {', '.join(names_in(first & second))}")
+    if any(len(listed) > PAWNS for listed in pawns):
+        _bad("pawns", pawns, f"nobody has more than {PAWNS}")
     return State(
         tiles=read_tiles(data["tiles"]),
         pawns=(first, second),

@@ -96,6 +96,8 @@ ACTS: dict[str, Act] = {
 }
 """Every act there is, by its notation."""
 
+PAWNS = 5
+"""How many pawns a side has."""
 START_PAWNS: tuple[int, int] = HOME
 
 

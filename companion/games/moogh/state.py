@@ -235,7 +235,7 @@ def from_json(data: Json) -> State:
         )
     try:
         return _read(data)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, RulesError):
             raise
         raise _bad_json(str(error)) from error
@@ -279,11 +279,16 @@ def _read(data: dict[str, Any]) -> State:
         causes=tuple((str(key), str(value)) for key, value in data["causes"].items()),
         told=tuple(Message(str(word), tuple((str(k), v) for k, v in values)) for word, values in data["told"]),
     )
-    standing = [man.at for man in state.men if not isinstance(man.at, str)]
-    if len(set(standing)) != len(standing):
-        raise RulesError(
-            Refusal("moogh.two_on_a_space", places=tuple(cell_text(c) for c in standing)), "two men on one space"
-        )
+    stands: dict[Cell, str] = {}
+    for man in state.men:
+        if not isinstance(man.at, str):
+            if man.at in stands:
+                cell, who, other = cell_text(man.at), man.name, stands[man.at]
+                values = (("who", f"@moogh.{who}"), ("other", f"@moogh.{other}"), ("cell", cell))
+                raise RulesError(
+                    Refusal("moogh.two_on_a_space", (cell,), values), f"{who} and {other} both stand on {cell}"
+                )
+            stands[man.at] = man.name
     if any((man.hurt == 2) != (man.at == "dead") for man in state.men):
         raise _bad_json("men")
     return state
