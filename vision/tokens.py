@@ -45,8 +45,17 @@ WHITE = ((0.02, 0.08), (0.65, 0.1))
 DOUBTFUL = (0.14, 0.42)
 """Shares of white between those of the two kinds, which say little."""
 
+MOSTLY = 0.5
+"""Share of parts that may be white above which a token may be a busy tile."""
+
+PALE = (0.35, 0.05)
+"""Difference in hue from a token's own (share of its strength), and in log brightness, of parts that may be white."""
+
 MIDDLE = 0.62
 """Radius (in token radii) of that middle."""
+
+PLAIN, DARKEST = 0.02, -2.6
+"""Spread of log brightness over a board below which no print is seen, and brightness below which it is too dark."""
 
 BURNT = 250
 """Level from which a sample is at the top of the sensor's range."""
@@ -59,7 +68,7 @@ from the last one up it does on any board."""
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
     """All cells of one picture: samples (cells, points, 3) as red-green, blue-green and brightness in log units, the
-    same of the points between four cells (crossings, 3; NaN outside the picture), the share of each cell's samples
+    same of the spots between cells (spots, 3; NaN outside the picture), the share of each cell's samples
     at the top of the sensor's range, and which cells lie inside the picture."""
 
     samples: Floats
@@ -102,9 +111,9 @@ class TokenReader:
         self._heights_mm = (board.sizes_mm["token_height"], board.sizes_mm["board_height"])
         self._rings = [(self._distance >= a) & (self._distance < b) for a, b in pairwise((0.0, *RINGS))]
         self._within = self._distance < RINGS[-1]
-        self._crossings, self._beside = _crossings(self._poses)
+        self._spots, self._kinds, self._beside = _spots(self._poses)
         self._basis = _quadratic(self._poses, self._poses)
-        self._crossing_basis = _quadratic(self._crossings, self._poses)
+        self._spot_basis = _quadratic(self._spots, self._poses)
         self._values = ("-", *(f"{kind}{n + 1}" for kind in ("mole", "busy") for n in range(len(colours))))
         self._seen: dict[str, Floats] = {}
 
@@ -116,10 +125,12 @@ class TokenReader:
             trouble = "vision.bad_picture" if picture is None else "vision.no_board"
             return Reading(frame.number, frame.time_s, troubles=(trouble,))
         cells = self._sample(picture, pose)
+        troubles = _flat(cells)
         return Reading(
             frame_number=frame.number,
             time_s=frame.time_s,
-            facts=self._facts(cells),
+            facts={} if troubles else self._facts(cells),
+            troubles=troubles,
             board_px=board_corners_px(self._profile, pose.camera),
             residual_mm=pose.residual_mm,
         )
@@ -141,8 +152,8 @@ class TokenReader:
         spots = cv2.perspectiveTransform(self._poses[:, None, :2], homography).reshape(-1, 2)
         radius = max(3, int(np.linalg.norm(spots[0] - spots[1]) * 0.4))
         for place, (x, y) in zip(self._places, spots, strict=True):
-            fact = reading.facts[f"cell:{place}"]
-            if fact.sure(3.0) and fact.best == "-":
+            fact = reading.facts.get(f"cell:{place}")
+            if fact is None or (fact.sure(3.0) and fact.best == "-"):
                 continue
             label = fact.best[0] + fact.best[-1] if fact.sure(3.0) else "?"
             spot = (int(x), int(y))
@@ -152,10 +163,10 @@ class TokenReader:
 
     def _sample(self, picture: Image, pose: Pose) -> _Cells:
         colours, inside = self._stencil.colours(picture, pose.camera, self._poses, self._heights_mm[0])
-        crossings, seen = _CROSS.colours(picture, pose.camera, self._crossings, self._heights_mm[1])
+        spots, seen = _CROSS.colours(picture, pose.camera, self._spots, self._heights_mm[1])
         top = np.maximum(np.maximum(colours[..., 0], colours[..., 1]), colours[..., 2])
         burnt = np.count_nonzero(top >= BURNT, axis=1).astype(np.float32) / np.float32(top.shape[1])
-        between = _opponent(crossings).mean(axis=1)
+        between = _opponent(spots).mean(axis=1)
         between[~seen.all(axis=1)] = np.nan
         return _Cells(_opponent(colours), between, burnt, inside.mean(axis=1) > 0.97)
 
@@ -182,19 +193,27 @@ class TokenReader:
                 reach = np.hypot(*(alien @ self._points.astype(np.float32)).T)
                 lean[taken] = reach / np.maximum(alien.sum(axis=1), 10)
         taken = strange > PRESENT / 2
-        hue, white = self._colours(cells.samples, taken, board[:, 2])
+        hue, white, pale = self._colours(cells.samples, taken, board[:, 2])
         self._palette.fit(hue[taken & (white < 0.3)])
         self._seen = {p: hue[i] for i, p in enumerate(self._places) if taken[i]}
-        covered = taken & self._covered(between)
-        scores, foreign = self._scores(strange, hue, white)
+        odd = self._odd(between)
+        (covered, touched), loose = self._covered(odd), self._beside_token(odd, taken)
+        scores, foreign = self._scores(strange, hue, white, pale)
         sure = strange > PRESENT
         reasons = np.select(
-            [~cells.inside, covered | (sure & foreign), sure & (cells.burnt > 0.6), sure & (lean > 0.5)],
-            ["out_of_picture", "hand", "glare", "askew"],
+            [
+                ~cells.inside,
+                covered | touched | (sure & foreign),
+                sure & (cells.burnt > 0.6),
+                (sure & (lean > 0.5)) | loose,
+                # Something odd, but no token that is known.
+                (strange > 0.75 * PRESENT) & (scores.argmax(axis=1) == 0),
+            ],
+            ["out_of_picture", "hand", "glare", "askew", "unclear"],
             "",
         )
-        scores[np.isin(reasons, ("glare", "askew"))] *= 0.1
-        hidden = np.isin(reasons, ("hand", "out_of_picture"))
+        scores[(reasons != "") & ~covered] *= 0.1
+        hidden = ~cells.inside | covered | (sure & foreign)
         rows = zip(self._keys, scores.round(1).tolist(), hidden.tolist(), reasons.tolist(), strict=True)
         # Most cells look alike: equal facts are made once.
         made: dict[tuple[object, ...], Fact] = {}
@@ -206,16 +225,17 @@ class TokenReader:
             facts[key] = made[look]
         return facts
 
-    def _scores(self, strange: Floats, hue: Floats, white: Floats) -> tuple[Floats, Bools]:
+    def _scores(self, strange: Floats, hue: Floats, white: Floats, pale: Floats) -> tuple[Floats, Bools]:
         """Log-likelihoods (cells, values), 0 for the best; and which cells' hue is no player's."""
         far = distances(hue, self._palette)
         empty = -0.5 * np.minimum(strange, 2 * PRESENT) ** 2
         something = -0.5 * np.maximum(0.0, 2 * PRESENT - strange) ** 2
         colour = -0.5 * np.minimum(far, 6.0) ** 2
         columns = [empty[:, None]]
+        doubtful = ((white > DOUBTFUL[0]) & (white < DOUBTFUL[1])) | ((white <= DOUBTFUL[0]) & (pale > MOSTLY))
         for typical, spread in WHITE:
             shape = -0.5 * np.minimum(((white - typical) / spread) ** 2, 40.0)
-            shape[(white > DOUBTFUL[0]) & (white < DOUBTFUL[1])] *= 0.3
+            shape[doubtful] *= 0.2
             columns.append((something + shape)[:, None] + colour)
         scores = np.concatenate(columns, axis=1)
         return np.maximum(scores - scores.max(axis=1, keepdims=True), -30.0), far.min(axis=1) > 4.0
@@ -232,12 +252,12 @@ class TokenReader:
         for _ in range(4):
             rest = flat - basis @ _weighted_fit(basis, flat, weight)
             size = np.sqrt((rest * rest).sum(axis=1))
-            weight = 1 / (1 + (size / (1.5 * _lower_part(size))) ** 4)
+            weight = 1 / (1 + (size / max(1.5 * _lower_part(size), 1e-6)) ** 4)
         return np.asarray(rest.reshape(off.shape), dtype=np.float32)
 
     def _light_field(self, cells: _Cells) -> tuple[Floats, Floats]:
         """Colour and brightness (cells, 3) of the plain board under this light: a quadratic over the board, fitted to
-        the plain cells with those that hold something weighed out; and how far the crossings are off it."""
+        the plain cells with those that hold something weighed out; and how far the spots between cells are off it."""
         centre = middle(cells.samples[:, self._within], axis=1).astype(np.float64)
         basis = self._basis
         plain = self._groups[0].astype(np.float64)
@@ -248,28 +268,41 @@ class TokenReader:
             off = np.abs(centre - basis @ fit).max(axis=1)
             spread = max(float(spread_of(off[plain > 0], axis=0)), 0.02)
             weight = plain / (1 + (off / (2 * spread)) ** 4)
-        between = cells.between - self._crossing_basis @ fit
+        between = cells.between - self._spot_basis @ fit
         return (basis @ fit).astype(np.float32), between.astype(np.float32)
 
-    def _covered(self, between: Floats) -> Bools:
-        """Cells with three quarters of their crossings not looking as the board's crossings do: something larger than a
-        token lies there. A shadow darkens but does not colour, so only the hue counts."""
-        seen = between[~np.isnan(between[:, 0]), :2]
-        if not len(seen):
-            return np.zeros(len(self._places), dtype=bool)
-        usual = middle(seen, axis=0)
-        spread = np.maximum(spread_of(seen - usual, axis=0), NOISE[:2])
-        strange = np.nan_to_num(np.abs(between[:, :2] - usual) / spread, nan=np.inf).max(axis=1) > 7.0
-        count = self._beside.sum(axis=1)
-        return np.asarray((count > 0) & (4 * (self._beside @ strange.astype(np.intp)) >= 3 * count))
+    def _odd(self, between: Floats) -> Bools:
+        """Spots between cells that do not look as the others of their kind do. A shadow darkens but does not colour, so
+        only the hue counts."""
+        odd = np.ones(len(between), dtype=bool)
+        for kind in range(3):
+            alike = (self._kinds == kind) & ~np.isnan(between[:, 0])
+            if alike.any():
+                off = between[alike, :2] - middle(between[alike, :2], axis=0)
+                odd[alike] = (np.abs(off) / np.maximum(spread_of(off, axis=0), NOISE[:2])).max(axis=1) > 7.0
+        return odd
 
-    def _colours(self, samples: Floats, taken: Bools, ground: Floats) -> tuple[Floats, Floats]:
-        """Hue (cells, 2) of each token's most colourful parts, and the share of white in its middle (cells,)."""
+    def _covered(self, odd: Bools) -> tuple[Bools, Bools]:
+        """Cells with half of their crossings odd (something larger than a token lies there), and those with one of them
+        and a side odd."""
+        crossing = self._beside[:, self._kinds == 0]
+        count, strange = crossing.sum(axis=1), crossing @ odd[self._kinds == 0].astype(np.intp)
+        sides = self._beside[:, self._kinds > 0] @ odd[self._kinds > 0].astype(np.intp)
+        return np.asarray((count > 0) & (2 * strange >= count)), np.asarray((strange > 0) & (sides > 0))
+
+    def _beside_token(self, odd: Bools, taken: Bools) -> Bools:
+        """Cells that seem empty though something lies between them and others that seem so too."""
+        loose = odd & (taken.astype(np.intp) @ self._beside == 0)
+        return np.asarray((self._beside[:, loose].sum(axis=1) > 0) & ~taken)
+
+    def _colours(self, samples: Floats, taken: Bools, ground: Floats) -> tuple[Floats, Floats, Floats]:
+        """Hue (cells, 2) of each token's most colourful parts, the share of white in its middle (cells,), and the share
+        there that is as bright as those parts and of another hue: white, maybe, under a light that is not known."""
         hue = np.zeros((len(samples), 2), dtype=np.float32)
-        white = np.zeros(len(samples), dtype=np.float32)
+        white, pale = np.zeros((2, len(samples)), dtype=np.float32)
         disc = samples[taken][:, self._within]
         if not disc.size:
-            return hue, white
+            return hue, white, pale
         chroma = disc[..., :2] - self._white_point(disc)
         strength = np.linalg.norm(chroma, axis=2)
         weight = strength >= np.quantile(strength, 0.6, axis=1, keepdims=True)
@@ -277,7 +310,11 @@ class TokenReader:
         inner = self._distance[self._within] < MIDDLE
         bright = disc[..., 2] > np.clip(ground[taken] + BRIGHTER, BRIGHT, BRIGHTEST)[:, None]
         white[taken] = ((strength < 0.22) & bright)[:, inner].mean(axis=1)
-        return hue, white
+        strong = (disc[..., 2] * weight).sum(axis=1) / weight.sum(axis=1)
+        own = hue[taken]
+        other = np.linalg.norm(chroma - own[:, None], axis=2) > (PALE[0] * np.linalg.norm(own, axis=1) + 0.05)[:, None]
+        pale[taken] = (other & (disc[..., 2] > strong[:, None] + PALE[1]))[:, inner].mean(axis=1)
+        return hue, white, pale
 
     def _white_point(self, tokens: Floats) -> Floats:
         """Hue of white under this light: of the brightest things on the board, if any is nearly colourless."""
@@ -287,7 +324,16 @@ class TokenReader:
         return np.median(pale[:, :2], axis=0) if len(pale) >= 60 else np.zeros(2, dtype=np.float32)
 
 
-_CROSS = Stencil(np.array([(0.0, 0.0), (1.2, 0.0), (-1.2, 0.0), (0.0, 1.2), (0.0, -1.2)]))
+_CROSS = Stencil(np.array([(0.0, 0.0), (1.2, 0.8), (-0.8, 1.2), (-0.4, -1.3)]))
+
+
+def _flat(cells: _Cells) -> tuple[str, ...]:
+    """What is wrong with a picture in which nothing is printed where the board should be."""
+    light = cells.samples[..., 2]
+    if float(light.std()) > PLAIN:
+        return ()
+    level = float(light.mean())
+    return ("vision.too_dark" if level < DARKEST else "vision.too_bright" if level > -PLAIN else "vision.no_board",)
 
 
 def _opponent(colours: Image) -> Floats:
@@ -297,20 +343,29 @@ def _opponent(colours: Image) -> Floats:
     return np.stack([red - green, blue - green, (blue + green + red) / 3], axis=-1)
 
 
-def _crossings(poses: Array) -> tuple[Array, NDArray[np.intp]]:
-    """The points where four cells meet (N, 3 as poses), and which of them are whose (cells, N; 1 or 0)."""
+def _spots(poses: Array) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
+    """The points between cells (N, 3 as poses): where four meet (kind 0), and the middles of the sides of two that lie
+    along x (1) or y (2); the kinds (N,); and which spots are whose (cells, N; 1 or 0)."""
     pitch = float(np.min(np.linalg.norm(poses[1:, :2] - poses[0, :2], axis=1)))
     meeting: dict[tuple[int, int], list[int]] = {}
     for cell, (x, y, _) in enumerate(poses):
-        for sx in (-1, 1):
-            for sy in (-1, 1):
+        for sx in (-1, 0, 1):
+            for sy in (-1, 0, 1):
                 meeting.setdefault((round(2 * x / pitch) + sx, round(2 * y / pitch) + sy), []).append(cell)
-    inner = [(key, cells) for key, cells in meeting.items() if len(cells) == 4]
-    spots = np.array([(kx * pitch / 2, ky * pitch / 2, 0.0) for (kx, ky), _ in inner])
-    beside = np.zeros((len(poses), len(inner)), dtype=np.intp)
-    for n, (_, cells) in enumerate(inner):
+    # A cell's own middle is met by one cell, a side's by two, a crossing by four.
+    first = next(iter(poses))
+    odd = (round(2 * first[0] / pitch) % 2, round(2 * first[1] / pitch) % 2)
+    spots, kinds, owners = [], [], []
+    for (kx, ky), cells in meeting.items():
+        aside = (kx % 2 != odd[0], ky % 2 != odd[1])
+        if len(cells) == 2 * sum(aside) and any(aside):
+            spots.append((kx * pitch / 2, ky * pitch / 2, 0.0))
+            kinds.append(0 if all(aside) else 1 if aside[0] else 2)
+            owners.append(cells)
+    beside = np.zeros((len(poses), len(spots)), dtype=np.intp)
+    for n, cells in enumerate(owners):
         beside[cells, n] = 1
-    return spots.reshape(-1, 3), beside
+    return np.array(spots).reshape(-1, 3), np.array(kinds, dtype=np.intp), beside
 
 
 def _weighted_fit(basis: Array, values: Array, weight: Array) -> Array:

@@ -17,7 +17,7 @@ import cv2
 
 from companion.census.tally import ASKED, RIGHT, WRONG, Tally
 
-KINDS = ("moguli", "moguli_sequence", "moogui")
+KINDS = ("moguli", "moguli_sequence", "moogui", "maulwurf", "moogh")
 
 
 class Kind(Protocol):

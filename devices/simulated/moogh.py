@@ -165,7 +165,8 @@ def _ground_sheet(rng: np.random.Generator, board: Board) -> Sheet:
 
 def _action_sheet(rng: np.random.Generator, board: Board, side: str, options: MooghOptions) -> Sheet:
     spec = board.grid["action_card"]
-    sheet = paper(*spec["size_mm"], _cream(rng))
+    wide, high = (float(v) for v in spec["size_mm"])
+    sheet = paper(wide, high, _cream(rng))
     _frame(sheet)
     if not options.blank_action:
         _centred(sheet, "MOOGH " + ("I" if side == "front" else "II"), 35.0, 7.5, 0.22)

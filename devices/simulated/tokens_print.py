@@ -80,9 +80,9 @@ def marker_sheets(markers: Markers) -> list[Sheet]:
     for number, corners in markers.corners_mm.items():
         left, top = corners[0][0], corners[0][1]
         side = corners[1][0] - left
-        face = cv2.aruco.generateImageMarker(dictionary, number, round(side * PX_MM)).astype(np.float32) / 255
         rim = round(side / 4 * PX_MM)
-        face = cv2.copyMakeBorder(face, rim, rim, rim, rim, cv2.BORDER_CONSTANT, value=1.0)
+        cells = np.asarray(cv2.aruco.generateImageMarker(dictionary, number, round(side * PX_MM)), np.float32) / 255
+        face = np.pad(cells, rim, constant_values=1.0)
         ink = np.repeat((0.03 + 0.8 * face)[..., None], 3, axis=2).astype(np.float32)
         sheets.append(Sheet(ink, (left - side / 4, top + side / 4)))
     return sheets

@@ -1,0 +1,215 @@
+"""Tokens on a board: what was drawn is read; what is doubtful is asked; no picture breaks the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from calibration.profile import Board, Markers, TableProfile, load_board, square_marker
+from companion.census import maulwurf
+from devices.contract import Frame, Image
+from devices.simulated.tokens import TokenOptions, TokenScene, token_scene
+from devices.simulated.tokens_print import ShotOptions
+from tests.shared import shared_dir
+from vision.contract import VisionError
+from vision.reading import SURE_LEAD, Reading
+from vision.tokens import TokenReader
+
+BOARD = load_board("maulwurf")
+COLOURS = ("red", "blue", "green", "yellow")
+SMALL = ShotOptions(size_px=(1120, 630), tilt_deg=(0.0, 16.0))
+
+
+def position(rng: np.random.Generator, board: Board, players: int) -> dict[str, str]:
+    """Up to nine moles of each player anywhere, busy tiles on caves."""
+    caves = board.grid["groups"]["cave"]
+    others = [p for p in board.places_mm if p not in caves]
+    look = {f"cell:{place}": "-" for place in board.places_mm}
+    for player in range(players):
+        for place in rng.choice(others, 9):
+            look[f"cell:{place}"] = f"mole{player + 1}"
+        if rng.uniform() < 0.6:
+            look[f"cell:{rng.choice(caves)}"] = f"busy{player + 1}"
+    return look
+
+
+def profile(scene: TokenScene, board: Board, markers: bool) -> TableProfile:
+    """What set-up knows of the scene's table."""
+    if markers:
+        return TableProfile(board)
+    a, b, c, d = ((float(x), float(y)) for x, y in scene.corners_px)
+    return TableProfile(replace(board, markers=None), corners_px=(a, b, c, d))
+
+
+def outcome(reading: Reading, look: Mapping[str, str]) -> tuple[int, list[str]]:
+    """How many cells are stated rightly, and which wrongly."""
+    right, wrong = 0, []
+    for key, value in look.items():
+        fact = reading.facts[key]
+        if fact.sure(SURE_LEAD):
+            if fact.best == value:
+                right += 1
+            else:
+                wrong.append(f"{key}: {fact.best} for {value}")
+    return right, wrong
+
+
+@settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    players=st.integers(2, 4),
+    printed=st.booleans(),
+    markers=st.booleans(),
+)
+def test_what_was_drawn_is_read(seed: int, players: int, printed: bool, markers: bool) -> None:
+    rng = np.random.default_rng(seed)
+    colours = tuple(str(c) for c in rng.permutation(COLOURS)[:players])
+    look = position(rng, BOARD, players)
+    scene = token_scene(rng, BOARD, colours, look, TokenOptions(printed=printed, markers=markers, shot=SMALL))
+    reader = TokenReader(profile(scene, BOARD, markers), colours)
+    right, wrong = outcome(reader.read(Frame(scene.image, 0, 0.0, "")), look)
+    assert not wrong
+    assert right >= 0.95 * len(look)
+
+
+def square13() -> Board:
+    """The home-made layout of 13 x 13 squares, with markers about it."""
+    size, pitch = 13, 22.0
+    places = {f"{x},{y}": ((x - 6) * pitch, (y - 6) * pitch) for x in range(size) for y in range(size)}
+    even = {f"{x},{y}" for x in range(2, 11, 2) for y in range(2, 11, 2)}
+    caves = {f"{x},{y}" for x in (4, 6, 8) for y in (4, 6, 8)}
+    half = size * pitch / 2 + 4
+    spots = {
+        0: (-half - 36, -half + 20),
+        1: (half + 36, -half + 20),
+        2: (half + 36, half - 20),
+        3: (-half - 36, half - 20),
+    }
+    return replace(
+        BOARD,
+        places_mm=places,
+        corners_mm=((-half, -half), (half, -half), (half, half), (-half, half)),
+        grid={"pitch_mm": pitch, "groups": {"cave": sorted(caves), "tunnel": sorted(even - caves)}},
+        markers=Markers("DICT_4X4_50", {i: square_marker(c, 40.0, 0.4) for i, c in spots.items()}),
+    )
+
+
+def test_another_layout_is_read() -> None:
+    board = square13()
+    rng = np.random.default_rng(5)
+    look = position(rng, board, 3)
+    scene = token_scene(rng, board, COLOURS[:3], look, TokenOptions(shot=SMALL))
+    reading = TokenReader(TableProfile(board), COLOURS[:3]).read(Frame(scene.image, 0, 0.0, ""))
+    right, wrong = outcome(reading, look)
+    assert not wrong
+    assert right >= 0.95 * len(look)
+
+
+def test_a_token_between_two_cells_is_stated_on_neither() -> None:
+    rng = np.random.default_rng(11)
+    look = position(rng, BOARD, 2)
+    look["cell:1,0"], look["cell:2,0"] = "mole1", "-"
+    look["cell:-3,1"], look["cell:-3,2"] = "mole2", "-"
+    moved = {"1,0": (11.0, 0.0), "-3,1": (0.0, 11.0)}
+    scene = token_scene(rng, BOARD, COLOURS[:2], look, TokenOptions(shift_mm=moved, shot=SMALL))
+    reading = TokenReader(TableProfile(BOARD), COLOURS[:2]).read(Frame(scene.image, 0, 0.0, ""))
+    for key in ("cell:1,0", "cell:2,0", "cell:-3,1", "cell:-3,2"):
+        fact = reading.facts[key]
+        assert not (fact.sure(SURE_LEAD) and fact.best != "-"), key
+    pairs = (("cell:1,0", "cell:2,0"), ("cell:-3,1", "cell:-3,2"))
+    assert all(any(not reading.facts[k].sure(SURE_LEAD) for k in pair) for pair in pairs)
+
+
+def test_under_a_hand_nothing_is_stated_wrongly() -> None:
+    rng = np.random.default_rng(3)
+    look = position(rng, BOARD, 4)
+    shot = replace(SMALL, hand_at_mm=(20.0, -15.0))
+    scene = token_scene(rng, BOARD, COLOURS, look, TokenOptions(shot=shot))
+    reading = TokenReader(TableProfile(BOARD), COLOURS).read(Frame(scene.image, 0, 0.0, ""))
+    right, wrong = outcome(reading, look)
+    assert not wrong
+    assert 0.4 * len(look) < right < len(look)
+    assert any(f.reason == "hand" and f.hidden for f in reading.facts.values())
+
+
+def test_agreed_colours_follow_the_light() -> None:
+    rng = np.random.default_rng(8)
+    look = position(rng, BOARD, 4)
+    scene = token_scene(rng, BOARD, COLOURS, look, TokenOptions(shot=SMALL))
+    reader = TokenReader(TableProfile(BOARD), COLOURS)
+    for gains in ((1.0, 1.0, 1.0), (0.9, 1.0, 1.0), (0.8, 1.0, 1.0), (0.7, 1.0, 1.0)):
+        warmer = np.clip(scene.image * np.array(gains), 0, 255).astype(np.uint8)
+        right, wrong = outcome(reader.read(Frame(warmer, 0, 0.0, "")), look)
+        assert not wrong
+        assert right >= 0.95 * len(look)
+        reader.agree(look)
+
+
+def test_drawing_leaves_the_picture_alone() -> None:
+    rng = np.random.default_rng(2)
+    look = position(rng, BOARD, 2)
+    scene = token_scene(rng, BOARD, COLOURS[:2], look, TokenOptions(shot=SMALL))
+    reader = TokenReader(TableProfile(BOARD), COLOURS[:2])
+    before = scene.image.copy()
+    drawn = reader.draw(scene.image, reader.read(Frame(scene.image, 0, 0.0, "")))
+    assert np.array_equal(scene.image, before)
+    assert not np.array_equal(drawn, before)
+
+
+def bad_pictures() -> dict[str, Image]:
+    """Pictures that show no board, and things that are no pictures."""
+    rng = np.random.default_rng(0)
+    return {
+        "black": np.zeros((720, 1280, 3), np.uint8),
+        "white": np.full((720, 1280, 3), 255, np.uint8),
+        "grey": np.full((720, 1280), 128, np.uint8),
+        "four channels": rng.integers(0, 256, (360, 640, 4), dtype=np.uint8),
+        "noise": rng.integers(0, 256, (720, 1280, 3), dtype=np.uint8),
+        "tiny": np.zeros((8, 8, 3), np.uint8),
+        "empty": np.zeros((0, 0, 3), np.uint8),
+    }
+
+
+@pytest.mark.parametrize("name", bad_pictures())
+@pytest.mark.parametrize("markers", [True, False])
+def test_a_picture_of_nothing_states_no_token(name: str, markers: bool) -> None:
+    corners = ((100.0, 600.0), (1100.0, 610.0), (1000.0, 100.0), (200.0, 90.0))
+    table = TableProfile(BOARD) if markers else TableProfile(replace(BOARD, markers=None), corners_px=corners)
+    reader = TokenReader(table, COLOURS)
+    reading = reader.read(Frame(bad_pictures()[name], 0, 0.0, ""))
+    assert markers is False or reading.troubles
+    assert not [k for k, f in reading.facts.items() if f.sure(SURE_LEAD) and f.best != "-"]
+
+
+def test_a_picture_cut_short_is_survived() -> None:
+    rng = np.random.default_rng(4)
+    look = position(rng, BOARD, 2)
+    scene = token_scene(rng, BOARD, COLOURS[:2], look, TokenOptions(markers=False, shot=SMALL))
+    cut = scene.image.copy()
+    cut[cut.shape[0] // 2 :] = 128
+    reading = TokenReader(profile(scene, BOARD, False), COLOURS[:2]).read(Frame(cut, 0, 0.0, ""))
+    stated = {k: f.best for k, f in reading.facts.items() if f.sure(SURE_LEAD) and f.best != "-"}
+    assert all(look[k] == v for k, v in stated.items())
+
+
+def test_misuse_is_refused() -> None:
+    with pytest.raises(VisionError, match="unknown colours"):
+        TokenReader(TableProfile(BOARD), ("red", "ultraviolet"))
+    with pytest.raises(VisionError, match="no places"):
+        TokenReader(TableProfile(replace(BOARD, places_mm={})), COLOURS)
+
+
+def test_rendered_photographs() -> None:
+    folder = shared_dir() / "data" / "pathtraced" / "maulwurf"
+    assert maulwurf.recognise(folder)
+    tally = maulwurf.read(folder)
+    cells = [tally.counts[kind] for kind in ("cell", "mole", "busy")]
+    total = sum(sum(c.values()) for c in cells)
+    assert total == 181 * tally.pictures
+    assert not tally.wrong
+    assert sum(c["right"] for c in cells) >= 0.998 * total
