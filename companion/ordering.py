@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,6 +21,8 @@ from companion.sight import sight_by_hand
 OK = Reply(True)
 _log = logging.getLogger(__name__)
 NAME_LENGTH = 40
+# Characters that turn the direction of the text around them (Unicode, UAX #9).
+TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 
 
 def chose(draft: Draft, evidence: Chose) -> Reply:
@@ -60,10 +63,12 @@ def _new_game(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
         rules = draft.match.games(str(args["game"]))
     except LookupError:
         return _no("companion.unknown_game", game=str(args["game"])[:NAME_LENGTH])
-    players = [" ".join(str(p).split())[:NAME_LENGTH] for p in args["players"]]
+    players = [_name(str(p)) for p in args["players"]]
     if not rules.min_players <= len(players) <= rules.max_players or not all(players):
+        if rules.min_players == rules.max_players:
+            return _no("companion.wrong_players_exactly", number=rules.min_players)
         return _no("companion.wrong_players", least=rules.min_players, most=rules.max_players)
-    if len(set(players)) < len(players):
+    if len({p.casefold() for p in players}) < len(players):
         return _no("companion.same_name")
     options: dict[str, str | int | bool] = {o.name: o.default for o in rules.options()}
     given = dict(args.get("options") or {})
@@ -98,6 +103,17 @@ def _new_game(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
         choices = [choice(c, Message("table.corner", (("corner", c),)), "side", facts={"side": c}) for c in corners]
         draft.ask(Message("table.which_side", (("player", "#0"),)), choices, corners, {})
     return OK
+
+
+def _name(given: str) -> str:
+    """A player's name as it can be shown: one line without control and turning characters; empty if nothing is seen."""
+    seen = (
+        c
+        for c in given
+        if c.isspace() or not (unicodedata.category(c) == "Cc" or unicodedata.bidirectional(c) in TURNING)
+    )
+    name = " ".join("".join(seen).split())[:NAME_LENGTH].rstrip()
+    return name if any(unicodedata.category(c)[0] in "LNPS" for c in name) else ""
 
 
 def _first_side(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:

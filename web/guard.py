@@ -71,7 +71,11 @@ def same_origin(headers: Headers) -> bool:
         return False
     if "Origin" not in headers:
         return True
-    return urlsplit(headers.get("Origin", "")).netloc.lower() == headers.get("Host", "").lower()
+    try:
+        origin = urlsplit(headers.get("Origin", "")).netloc
+    except ValueError:
+        return False
+    return origin.lower() == headers.get("Host", "").lower()
 
 
 def at_table(client: str, server: str, forwarded: bool) -> bool:
@@ -111,6 +115,7 @@ def parse(body: bytes) -> dict[str, Json]:
 
     try:
         data = json.loads(body, parse_constant=no_constant)
+        json.dumps(data, ensure_ascii=False).encode()  # half a surrogate pair can be neither kept nor sent on
     except (ValueError, RecursionError) as error:
         raise Refused(400, Message("web.bad_json")) from error
     if not isinstance(data, dict):

@@ -219,9 +219,12 @@ def test_without_markers_the_side_is_asked_once() -> None:
     ("change", "words"),
     [
         ({"game": "nonsense"}, "companion.unknown_game"),
-        ({"players": ["Ada"]}, "companion.wrong_players"),
+        ({"players": ["Ada"]}, "companion.wrong_players_exactly"),
+        ({"game": "muggins", "players": ["Ada"], "start": None}, "companion.wrong_players"),
         ({"players": ["Ada", " Ada "]}, "companion.same_name"),
-        ({"players": ["Ada", ""]}, "companion.wrong_players"),
+        ({"players": ["Ada", "ADA"]}, "companion.same_name"),
+        ({"players": ["Ada", ""]}, "companion.wrong_players_exactly"),
+        ({"players": ["Ada", "\u200b\u202e\x00"]}, "companion.wrong_players_exactly"),
         ({"options": {"cylinder": "yes"}}, "companion.bad_option"),
         ({"options": {"nonsense": True}}, "companion.bad_option"),
         ({"players": None}, "companion.bad_arguments"),
@@ -235,6 +238,24 @@ def test_a_bad_new_game_is_refused_in_words_and_changes_nothing(change: dict[str
     reply = table.say("new_game", **args)
     assert not reply.ok and reply.words is not None and reply.words.id == words
     assert table.match == before
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("  Eva\nMaria ", "Eva Maria"),
+        ("Eva \u202eabc\u202c", "Eva abc"),
+        ("\x1b[31mEva\x00", "[31mEva"),
+        ("\u0645\u0631\u064a\u0645", "\u0645\u0631\u064a\u0645"),
+        ("\U0001f469\u200d\U0001f467", "\U0001f469\u200d\U0001f467"),
+        ("x" * 10_000, "x" * 40),
+    ],
+)
+def test_a_name_is_kept_as_it_can_be_shown(given: str, kept: str) -> None:
+    table = TestTable(seed=1)
+    start = table.match.setup.start
+    assert table.say("new_game", game="moguli", players=[given, "Bea"], start=start, id="n").ok
+    assert table.match.setup.players == (kept, "Bea")
 
 
 def test_a_start_that_breaks_the_rules_is_refused_by_its_rule() -> None:

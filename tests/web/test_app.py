@@ -240,7 +240,12 @@ def test_a_foreign_page_cannot_post(app: Flask, service: FakeService) -> None:
     client = browser(app)
     body = json.dumps({"command": "takeback"})
     assert client.post("/api/command", data=body, base_url=base(HERE)).status_code == 403
-    for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
+    for headers in (
+        {"Origin": "http://evil.example"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Origin": "null"},
+        {"Origin": "http://[::"},
+    ):
         assert post(client, "/api/command", {"command": "takeback"}, **headers).status_code == 403
     assert service.given == []
     assert post(client, "/api/command", {"command": "pause"}, Origin=base(HERE)).status_code == 200
@@ -284,6 +289,8 @@ def test_only_our_own_names_and_numbers_are_hosts(app: Flask, host: str, status:
         b'{"command": "set_facts", "args": {"facts": {}}}',
         b'{"command": "set_facts", "args": {"facts": {"path:a1": 5}}}',
         b'{"command": "declare", "args": {"text": "   "}}',
+        b'{"command": "declare", "args": {"text": "\\ud800"}}',
+        b'{"command": "new_game", "args": {"game": "moguli", "players": ["Anna", "\\udc80"]}}',
         b'{"command": "new_game", "args": {"game": "moguli", "players": "Anna"}}',
     ],
 )
