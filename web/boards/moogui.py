@@ -50,6 +50,7 @@ def _figure(view: Json, piece: str, value: str) -> str:
     owner = view["owners"].get(piece, 0)
     model: dict[str, Json] = next((m for m in view["catalogue"] if m["id"] == view["model_of"].get(piece)), {})
     sentinel = model.get("kind") == "sentinel"
+    ink = "#f3e3c3" if value in (ABSENT, OUT) else "#2b2016"
     dim = ' opacity=".55"' if value in (ABSENT, OUT) else ""
     shape = (
         '<path d="M37 8l24 14v24l-24 14l-24-14v-24z" '
@@ -61,7 +62,7 @@ def _figure(view: Json, piece: str, value: str) -> str:
     return (
         f'<g class="piece"{data}{dim}>{shape}fill="{_OWNERS[owner % len(_OWNERS)]}" stroke="#1c1712" '
         f'stroke-width="2"/><text x="37" y="40" font-size="19" font-weight="700" {text}>{_sign(model, value)}</text>'
-        f'<text x="37" y="71" font-size="11" {text}>{owner + 1} {escape(piece)}</text></g>'
+        f'<text x="37" y="71" font-size="11" {text.replace("#fff", ink)}>{owner + 1} {escape(piece)}</text></g>'
     )
 
 
