@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from companion.games.contract import Json, Refusal, RulesError, Setup
 from companion.games.moguli import RULES, deal
 from companion.games.moguli.players import hint, sensible
-from companion.games.moguli.start import TileSet, built_in_sets, read_tile_sets, start_warnings, tile_set
+from companion.games.moguli.start import TileSet, built_in_sets, dealt, read_tile_sets, start_warnings, tile_set, used
 from companion.games.moguli.state import State
 from companion.words import LANGUAGES, catalogue, placeholders, say
 from tests.games.moguli_boards import at, play, seen
@@ -358,3 +359,30 @@ def test_the_sensible_player_beats_the_one_who_does_nothing() -> None:
         state = after
     far = (state.pawns[0] >> 30).bit_count(), (state.pawns[1] & 31).bit_count()
     assert far[0] > far[1]
+
+
+def test_implausible_tiles_are_said_once_at_the_start_and_refused_never() -> None:
+    """The table shows 18 triangles where the published set has 17: a warning of the first turn."""
+    look = dict(RULES.look(RULES.new(Setup(("A", "B"), {}, deal(random.Random(1))))))
+    door = next(key for key, value in look.items() if key.startswith("triangle:") and value == "no")
+    start = RULES.start_from_look({**look, door: "yes"}, {}, used(None, {}).start)
+    assert not isinstance(start, tuple)
+    state = RULES.new(Setup(("A", "B"), {}, start))
+    noted = {m.id: dict(m.values) for m in RULES.notes(state)}
+    assert noted["moguli.triangle_count"] == {"count": 18, "expected": 17}
+    after = RULES.apply(state, next(iter(RULES.legal(state))))
+    assert isinstance(after, State)
+    assert "moguli.triangle_count" not in {m.id for m in RULES.notes(after)}
+    exact = RULES.new(Setup(("A", "B"), {}, dealt(random.Random(1), used(None, {}).start)))
+    assert "moguli.triangle_count" not in {m.id for m in RULES.notes(exact)}
+
+
+def test_a_start_is_dealt_from_the_own_tiles(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('[mine]\nprovenance = "owner"\ntiles = [{kind = "straight", triangle = true, count = 35}]\n')
+    start = dealt(random.Random(1), used(file, {}).start)
+    assert all(path in ("NS", "EW") and triangle for path, triangle in start["tiles"].values())
+    state = RULES.new(Setup(("A", "B"), {}, start))
+    assert not [m for m in RULES.notes(state) if m.id.endswith("_count")]
+    with pytest.raises(RulesError):
+        RULES.new(Setup(("A", "B"), {}, {**start, "tile_set_tiles": 3}))

@@ -165,10 +165,19 @@ def used(path: Path | None, options: Mapping[str, str | int | bool]) -> DataUsed
 
 def dealt(chance: random.Random, given: Json) -> Json:
     """A `Setup.start` dealt from the set that `given` names (`DataUsed.start`)."""
+    return {**deal(chance, _set_of(given)), **given}
+
+
+def _set_of(given: Json) -> TileSet:
+    """The tile set that a start names, or holds."""
+    name = str(given["tile_set"])
     if "tile_set_tiles" not in given:
-        return {**deal(chance, tile_set(given["tile_set"])), **given}
-    tiles = tuple((str(kind), bool(triangle), int(count)) for kind, triangle, count in given["tile_set_tiles"])
-    return {**deal(chance, TileSet(given["tile_set"], given["tile_set"], "owner", tiles)), **given}
+        return tile_set(name)
+    try:
+        tiles = tuple((str(kind), bool(triangle), int(count)) for kind, triangle, count in given["tile_set_tiles"])
+    except (TypeError, ValueError) as error:
+        raise _fault("tile_set_tiles", f"must be a list of kind, triangle and count: {error}", "start") from error
+    return TileSet(name, name, "owner", tiles)
 
 
 def start_of(tiles: tuple[int, ...]) -> dict[str, Json]:
@@ -219,6 +228,7 @@ def new(setup: Setup) -> State:
         START_PAWNS,
         options=options,
         setup=0 if options.new_starting_row else None,
+        odd=start_warnings(setup.start, _set_of(setup.start)) if "tile_set" in setup.start else (),
     )
 
 

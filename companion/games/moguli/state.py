@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from companion.games.contract import Option, Refusal, RulesError
+from companion.games.contract import Message, Option, Refusal, RulesError
 from companion.games.moguli.board import BIT, DOORS, HOME, NAMES
 
 OPTIONS: tuple[Option, ...] = (
@@ -43,7 +43,7 @@ class State:
     `tiles` are 35 codes by door; `pawns` a mask for each player; `locked` the tiles that the opponent rotated on the
     turn just before; `blocked_run` turns in a row whose player could not move a pawn; `last_turn` when the first player
     has four pawns over there and the second plays the last turn; `setup` the player whose exchange of the starting row
-    is due; `over` once it has ended.
+    is due; `over` once it has ended. `odd` is what was implausible about the tiles at the start, in words.
     """
 
     tiles: tuple[int, ...]
@@ -55,6 +55,7 @@ class State:
     options: Options = Options()
     setup: int | None = None
     over: Over | None = None
+    odd: tuple[Message, ...] = field(default=(), compare=False, repr=False)
 
 
 class Act(NamedTuple):

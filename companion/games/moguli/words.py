@@ -6,7 +6,7 @@ from companion.games.contract import Awaiting, Declaration, Message, Outcome
 from companion.games.moguli.board import BIT, HOME, NAMES, names_in
 from companion.games.moguli.judge import HOME_ROW, awaited, missing_act
 from companion.games.moguli.moves import can, can_in_turn, is_obliged, must_move, pawn_moves
-from companion.games.moguli.state import ACTS, DRAW, EXCHANGE, MOVE, RESIGN, State, Turn, free_doors
+from companion.games.moguli.state import ACTS, DRAW, EXCHANGE, MOVE, RESIGN, START_PAWNS, State, Turn, free_doors
 
 
 def to_act(state: State) -> Awaiting:
@@ -70,7 +70,7 @@ def notes(state: State) -> tuple[Message, ...]:
     free = free_doors(state, player)
     pawns = ", ".join(names_in(state.pawns[player] & HOME[player]))
     values = (("player", f"#{player}"), ("row", HOME_ROW[player]), ("free", free), ("pawns", pawns))
-    found = []
+    found = list(state.odd) if state.pawns == START_PAWNS and state.to_move == 0 and not state.locked else []
     if state.last_turn:
         found.append(Message("moguli.note.last_turn", values))
     if is_obliged(state):
