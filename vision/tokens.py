@@ -284,11 +284,11 @@ class TokenReader:
 
     def _covered(self, odd: Bools) -> tuple[Bools, Bools]:
         """Cells with half of their crossings odd (something larger than a token lies there), and those with one of them
-        and a side odd."""
+        and two sides odd."""
         crossing = self._beside[:, self._kinds == 0]
         count, strange = crossing.sum(axis=1), crossing @ odd[self._kinds == 0].astype(np.intp)
         sides = self._beside[:, self._kinds > 0] @ odd[self._kinds > 0].astype(np.intp)
-        return np.asarray((count > 0) & (2 * strange >= count)), np.asarray((strange > 0) & (sides > 0))
+        return np.asarray((strange > 1) & (2 * strange >= count)), np.asarray((strange > 0) & (sides > 1))
 
     def _beside_token(self, odd: Bools, taken: Bools) -> Bools:
         """Cells that seem empty though something lies between them and others that seem so too."""
@@ -313,7 +313,8 @@ class TokenReader:
         strong = (disc[..., 2] * weight).sum(axis=1) / weight.sum(axis=1)
         own = hue[taken]
         other = np.linalg.norm(chroma - own[:, None], axis=2) > (PALE[0] * np.linalg.norm(own, axis=1) + 0.05)[:, None]
-        pale[taken] = (other & (disc[..., 2] > strong[:, None] + PALE[1]))[:, inner].mean(axis=1)
+        light = disc[..., 2] > np.maximum(strong + PALE[1], BRIGHT)[:, None]
+        pale[taken] = (other & light)[:, inner].mean(axis=1)
         return hue, white, pale
 
     def _white_point(self, tokens: Floats) -> Floats:
