@@ -87,7 +87,9 @@ def load_board(game: str, path: Path | None = None) -> Board:
     source = path if path is not None else resources.files("calibration") / "boards" / f"{game}.toml"
     try:
         data = tomllib.loads(source.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except FileNotFoundError:
+        raise CalibrationError(f"there is no board spec for {game}: {source} does not exist") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CalibrationError(f"cannot read the board spec {source}: {error}") from error
     try:
         return _board(game, data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 import tempfile
 import time
@@ -33,16 +34,23 @@ DATA = Path.home() / ".local" / "share" / "tabletop-companion"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; the exit status is 0, 1 when it measured something wrong, 2 when it could not be done."""
-    args = _parser().parse_args(argv)
-    level = logging.INFO if args.verbose else logging.WARNING
-    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
     try:
+        args = _parser().parse_args(argv)
+        level = logging.INFO if args.verbose else logging.WARNING
+        logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
         return int(args.command(args))
     except (JournalError, UnknownGameError, ConfigError, CalibrationError, WebError, WordsError, RecordError) as error:
         print(f"companion: {error}", file=sys.stderr)
         return 2
     except RulesError as error:
         print(f"companion: {say(error.refusal.message)}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of our output has enough, as in `companion export last | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"companion: {where}{error.strerror or error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
@@ -73,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("match", help="the match's id, the beginning of it, or `last`")
     export.add_argument("--text", action="store_true", help="for people: turns in the game's notation")
     export.add_argument("--language", choices=LANGUAGES, default="en", help="of the words in the text")
-    export.add_argument("--output", type=Path, metavar="FILE", help="where to (default: standard output)")
+    export.add_argument("--output", type=_output, metavar="FILE", help="where to (default: standard output)")
     export.add_argument("--data", type=Path, help="the folder of the journal")
     export.set_defaults(command=_export)
 
@@ -86,11 +94,11 @@ def _parser() -> argparse.ArgumentParser:
 
     census = commands.add_parser("census", help="reads a folder of pictures with truth and counts right and wrong")
     census.add_argument("folder", type=Path)
-    census.add_argument("--json", type=Path, metavar="FILE")
+    census.add_argument("--json", type=_output, metavar="FILE")
     census.set_defaults(command=_census)
 
     bench = commands.add_parser("bench", help="measures speed and memory on this machine")
-    bench.add_argument("--json", type=Path, metavar="FILE")
+    bench.add_argument("--json", type=_output, metavar="FILE")
     bench.set_defaults(command=_bench)
 
     count = commands.add_parser("perft", help="counts the positions that legal turns lead to")
@@ -103,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     mat = commands.add_parser("mat", help="a table mat or a sheet of markers to print, as SVG in true size")
     mat.add_argument("game")
     mat.add_argument("--markers", action="store_true", help="only the markers, on A4, to cut out")
-    mat.add_argument("--out", type=Path, metavar="FILE", help="write to a file (default: standard output)")
+    mat.add_argument("--out", type=_output, metavar="FILE", help="write to a file (default: standard output)")
     mat.set_defaults(command=_mat)
 
     words = commands.add_parser("words", help="checks the catalogue of sentences")
@@ -119,10 +127,19 @@ def _served(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
+    return int(text)
+
+
+def _output(text: str) -> Path:
+    """A file that can be written, as far as that shows before the work for it is done; raises RecordError."""
+    path = Path(text)
+    if path.is_dir():
+        raise RecordError(f"{path} cannot be written: it is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise RecordError(f"{path} cannot be written: there is no folder {path.parent}")
+    return path
 
 
 def _rules(name: str) -> Rules[Any, Any]:
@@ -239,10 +256,7 @@ def _export(args: argparse.Namespace) -> int:
     if args.output is None:
         sys.stdout.write(written)
         return 0
-    try:
-        args.output.write_text(written, encoding="utf-8")
-    except OSError as error:
-        raise RecordError(f"{args.output} cannot be written: {error.strerror}") from error
+    args.output.write_text(written, encoding="utf-8")
     return 0
 
 

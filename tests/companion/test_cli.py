@@ -78,3 +78,30 @@ def test_a_configuration_is_read(tmp_path: Path) -> None:
     assert load_config(file) == Config(camera="file:///x.jpg", language="fi", port=0)
     with pytest.raises(ConfigError, match="no configuration"):
         load_config(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["mat", "moguli", "--out"], ["bench", "--json"], ["census", ".", "--json"], ["export", "last", "--output"]],
+)
+def test_a_file_that_cannot_be_written_is_told_before_the_work(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for place in (tmp_path, tmp_path / "none" / "x"):
+        assert main([*command, str(place)]) == 2
+        error = capsys.readouterr().err
+        assert f"{place} cannot be written" in error and error.count("\n") == 1
+
+
+def test_a_game_without_a_board_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mat", "muggins"]) == 2
+    error = capsys.readouterr().err
+    assert "there is no board spec for muggins" in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("turns", ["0", "-3", "x", "1.5"])
+def test_a_count_that_is_none(turns: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["demo", "--turns", turns])
+    assert end.value.code == 2
+    assert turns in (error := capsys.readouterr().err) and "whole number" in error

@@ -55,7 +55,16 @@ def main(arguments: Sequence[str]) -> int:
             unread += 1
             continue
         prefix = path.name.removesuffix(".json").split("_")[0]
-        for case in module.cases(data, path.name):
+        try:
+            cases = list(module.cases(data, path.name))
+        except Exception as error:  # whatever a garbled file leads to
+            print(f"{path}: not in the format of {prefix}'s cases: {type(error).__name__}: {error}", file=sys.stderr)
+            unread += 1
+            continue
+        if not cases:
+            print(f"{path}: holds no cases of {prefix}", file=sys.stderr)
+            unread += 1
+        for case in cases:
             wrong = difference(case)
             (failed if wrong else passed)[prefix, case.kind] += 1
             if wrong:
