@@ -198,3 +198,38 @@ def test_then_move_is_unfinished_until_all_have_dug_and_one_has_moved() -> None:
     assert one.unfinished and one.refusals[0].rule == "maulwurf.dig_on" and one.refusals[0].places == ("4,4",)
     two = explained(state, at_4_0="-", at_0_8="mole1", at_4_4="-", at_8_0="mole1")
     assert two.unfinished and two.refusals[0].rule == "maulwurf.then_move"
+
+
+def test_acts_that_show_are_not_unseen_and_a_landing_between_is_none() -> None:
+    state = position({"1,5": 0, "5,0": 0})
+    for seen in ({"at_1_5": "-", "at_2_5": "mole1"}, {"at_5_0": "-", "at_m8_0": "mole1"}):
+        assert [story.unseen for story in explained(state, **seen).stories] == [0]
+
+
+def test_the_first_cell_of_the_board_is_a_cell_like_any_other() -> None:
+    """Its index is 0: a mole can be pushed into the first corner, and over the edge from it no more."""
+    state = position({"2,7": 0, "1,8": 2})
+    assert told(state, at_2_7="-", at_1_8="mole1", at_0_9="mole3") == ["2,7>>1,8"]
+    assert told(position({"1,8": 0}), at_1_8="-", at_0_9="mole1") == ["1,8>0,9"]
+
+
+def test_the_second_busy_tile_may_be_put_right_by_hand_and_no_third() -> None:
+    state = position({"1,5": 0, "0,-3": 2, "0,0": 0, "2,0": 0}, busy={"-2,0": 0})
+    second = RULES.with_look(state, {"cell:2,0": "busy1"})
+    assert isinstance(second, State) and second.busy(0) == 2
+    third = RULES.with_look(state, {"cell:2,0": "busy1", "cell:0,0": "busy1"})
+    assert not isinstance(third, State) and third.rule == "maulwurf.too_many_busy"
+
+
+def test_own_and_foreign_moles_that_go_too_far_are_told_apart() -> None:
+    state = position({"4,0": 0, "7,2": 2, "5,3": 2})
+    assert named(state, at_4_0="-", at_4_3="mole1") == ("not_adjacent", ("4,0", "4,3"))
+    assert named(state, at_7_2="-", at_7_m1="mole3") == ("not_your_mole", ("7,2",))
+
+
+def test_a_dig_without_landing_first_is_named_for_the_act_that_comes_nearest() -> None:
+    """From entrance to entrance nothing but a pending mole digs; from beside one it has to step on it first."""
+    state = position({"4,0": 0, "0,1": 2})
+    assert named(state, at_4_0="-", at_m8_0="mole1")[0] == "no_dig"
+    busy = position({"3,3": 0, "2,4": 2, "4,2": 2, "4,4": 2})
+    assert named(busy, at_3_3="-", at_0_8="mole1") == ("not_adjacent", ("3,3", "0,8"))

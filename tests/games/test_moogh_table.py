@@ -312,3 +312,29 @@ def test_ten_thousand_games_keep_the_invariants() -> None:
             assert isinstance(after, State)
             state = after
             check_invariants(state)
+
+
+def test_even_points_are_put_right_as_zero() -> None:
+    state = RULES.new(Setup(("a",)))
+    ahead = RULES.with_look(state, {"die:points": "B3"})
+    assert isinstance(ahead, State) and ahead.balance == -3
+    even = RULES.with_look(ahead, {"die:points": "0"})
+    assert isinstance(even, State) and even.balance == 0
+
+
+def test_a_table_for_one_is_told_from_a_table_for_four_by_its_cubes() -> None:
+    for players in (1, 4):
+        look = dict(RULES.look(RULES.new(Setup(tuple("abcd"[:players])))))
+        assert RULES.start_from_look(look, {}) == {}
+        away = {**look, "cube:white": "-", "cube:brown": "-"}
+        answer = RULES.start_from_look(away, {})
+        assert (answer == {}) == (players == 1)
+        if players == 4:
+            assert {r.rule for r in answer} == {"moogh.start_differs"}
+
+
+def test_when_all_is_over_and_nothing_is_seen_that_is_said() -> None:
+    state = RULES.apply(RULES.new(Setup(("a",))), RULES.parse("table give_up yes"))
+    assert isinstance(state, State) and RULES.outcome(state) is not None
+    assert [r.rule for r in RULES.explain(state, {}).refusals] == ["moogh.nothing_seen"]
+    assert [r.rule for r in RULES.explain(state, {"die:health": "1"}).refusals] == ["moogh.differs"]
