@@ -45,6 +45,9 @@ WHITE = ((0.02, 0.08), (0.65, 0.1))
 DOUBTFUL = (0.14, 0.42)
 """Shares of white between those of the two kinds, which say little."""
 
+ODD = 9.0
+"""Spreads from the others of its kind at which a spot between cells is not the board."""
+
 MOSTLY = 0.5
 """Share of parts that may be white above which a token may be a busy tile."""
 
@@ -279,7 +282,7 @@ class TokenReader:
             alike = (self._kinds == kind) & ~np.isnan(between[:, 0])
             if alike.any():
                 off = between[alike, :2] - middle(between[alike, :2], axis=0)
-                odd[alike] = (np.abs(off) / np.maximum(spread_of(off, axis=0), NOISE[:2])).max(axis=1) > 7.0
+                odd[alike] = (np.abs(off) / np.maximum(spread_of(off, axis=0), NOISE[:2])).max(axis=1) > ODD
         return odd
 
     def _covered(self, odd: Bools) -> tuple[Bools, Bools]:
