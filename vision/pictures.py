@@ -13,6 +13,14 @@ SMALLEST_PX = 48
 """A picture with a shorter side than this cannot show a board."""
 
 
+DARK_LEVEL, BURNT_SHARE = 12.0, 0.08
+"""Mean grey level below which a picture is too dark, and burnt-out share above which there is glare in it."""
+
+BLUR_LONG_SIDE_PX, BLURRED_RATIO, LEAST_SLOPE = 640, 0.078, 12.0
+"""Size at which blur is judged; ratio of bend to slope below which a picture is blurred: a blur of 0.4 % of the longer
+side, sharp ones have 0.09 and more; and the slope without which nothing can be said."""
+
+
 def as_bgr(picture: Any) -> Image | None:
     """The picture as uint8 H x W x 3 BGR, or None when it is no picture (wrong type, empty, too small).
 
@@ -42,6 +50,23 @@ def shrunk(picture: Image, long_side_px: int) -> Image:
         return picture
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     return _image(cv2.resize(picture, size, interpolation=cv2.INTER_AREA))
+
+
+def fault_of(picture: Image) -> str:
+    """The message id of what makes this picture hard to read: too dark, glare, blurred; empty when it is none of these.
+
+    Blur is told from the ratio of the steepest curvature to the steepest slope, which contrast does not change.
+    """
+    small = grey(shrunk(picture, BLUR_LONG_SIDE_PX))
+    level, burnt = float(small.mean()), float((small >= 250).mean())
+    if level < DARK_LEVEL:
+        return "vision.too_dark"
+    if burnt > BURNT_SHARE:
+        return "vision.too_bright" if burnt > 0.5 else "vision.glare"
+    smooth = cv2.GaussianBlur(small, (0, 0), 1.0)
+    slope = float(np.percentile(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 1, 0)), 99.5))
+    bend = float(np.percentile(np.abs(cv2.Laplacian(smooth, cv2.CV_32F)), 99.5))
+    return "vision.blurred" if slope > LEAST_SLOPE and bend < BLURRED_RATIO * slope else ""
 
 
 def _image(array: Any) -> Image:

@@ -14,6 +14,7 @@ from calibration.geometry import Array, Camera, camera_from_plane, follow_camera
 from calibration.profile import Corners3, TableProfile
 from devices.contract import Image
 from vision.contract import VisionError
+from vision.patches import Patches, quads, remembered, shifts
 from vision.pictures import grey, shrunk
 
 Corners = NDArray[np.float32]
@@ -27,6 +28,8 @@ OUTLIER_MM = 3.0
 
 REGION_PX = 12
 """Margin about a marker's last place in which it is looked for again."""
+MARKER_MARGIN, CREPT_PX = 0.3, 1.5
+"""Part of a marker's side that its patch reaches beyond it, and the movement up to which patches are followed."""
 STILL_PX, CREEP_PX = 0.7, 4.0
 """Movement of the markers' corners that is only noise, and from which the board counts as moved."""
 
@@ -51,6 +54,7 @@ class Registration:
         """Raises VisionError when the profile gives neither markers nor tapped corners, or an unknown dictionary."""
         self._profile = profile
         self._pose: Pose | None = None
+        self._patches: Patches | None = None
         self.trouble = "vision.no_board"
         markers = profile.board.markers
         if profile.corners_px:
@@ -73,18 +77,23 @@ class Registration:
         """The board's pose in this BGR or grey picture, None when it cannot be found (nothing is remembered then)."""
         if self._profile.corners_px:
             return self._from_corners(picture)
-        pose = self._tracked(picture) if self._pose is not None else None
+        before = self._pose
+        pose = self._tracked(picture) if before is not None else None
         if pose is None:
-            before = self._pose
             pose = self._searched(grey(picture))
             if pose is not None and before is not None:
                 pose = Pose(pose.camera, pose.residual_mm, pose.markers_px, moved=True)
+        if pose is None or before is None or pose.camera is not before.camera:
+            self._patches = None
+            if pose is not None:
+                quad = np.stack([np.asarray(c) for c in pose.markers_px.values()])
+                self._patches = remembered(picture, *quads(quad, MARKER_MARGIN))
         self._pose = pose
         return pose
 
     def forget(self) -> None:
         """Drops the remembered pose, so that the next picture is searched as a whole."""
-        self._pose = None
+        self._pose = self._patches = None
 
     def _from_corners(self, picture: Image) -> Pose | None:
         height, width = picture.shape[:2]
@@ -101,20 +110,11 @@ class Registration:
         before = self._pose
         if (before.camera.height, before.camera.width) != picture.shape[:2]:
             return None
-        found: dict[int, Corners] = {}
-        drift = 0.0
-        for marker, corners in before.markers_px.items():
-            low = np.maximum(np.floor(corners.min(axis=0)).astype(int) - REGION_PX, 0)
-            high = np.ceil(corners.max(axis=0)).astype(int) + REGION_PX
-            region = grey(picture[low[1] : high[1], low[0] : high[0]])
-            near = corners - low.astype(np.float32)
-            if self._shows(region, marker, near):
-                now = _refined(region, [near])[0]
-                drift += float(np.sum((now - near) ** 2)) / 4
-                found[marker] = now + low.astype(np.float32)
+        found, drift = self._crept(picture, before)
+        if not found:
+            found, drift = self._looked_for(picture, before)
         if len(found) < min(3, len(before.markers_px)):
             return None
-        drift = float(np.sqrt(drift / len(found)))
         if drift < STILL_PX:
             return Pose(before.camera, before.residual_mm, before.markers_px)
         if drift > CREEP_PX:
@@ -133,6 +133,32 @@ class Registration:
             shift = (camera.project(points) - before.camera.project(points)).astype(np.float32)
             found[marker] = corners + shift
         return Pose(camera, residual, found)
+
+    def _crept(self, picture: Image, before: Pose) -> tuple[dict[int, Corners], float]:
+        """The markers' corners and how far they moved (px), by their patches: cheap, for movements of a pixel or so."""
+        if self._patches is None:
+            return {}, 0.0
+        moved, seen = shifts(self._patches, picture)
+        drift = float(np.sqrt(np.mean(np.sum(moved[seen] ** 2, axis=1)))) if seen.any() else 0.0
+        if np.count_nonzero(seen) < min(3, len(seen)) or drift > CREPT_PX:
+            return {}, 0.0
+        corners = zip(before.markers_px.items(), moved.astype(np.float32), seen, strict=True)
+        return {i: c + shift for (i, c), shift, kept in corners if kept}, drift
+
+    def _looked_for(self, picture: Image, before: Pose) -> tuple[dict[int, Corners], float]:
+        """The same by looking for the markers' own cells about their last places."""
+        found: dict[int, Corners] = {}
+        drift = 0.0
+        for marker, corners in before.markers_px.items():
+            low = np.maximum(np.floor(corners.min(axis=0)).astype(int) - REGION_PX, 0)
+            high = np.ceil(corners.max(axis=0)).astype(int) + REGION_PX
+            region = grey(picture[low[1] : high[1], low[0] : high[0]])
+            near = corners - low.astype(np.float32)
+            if self._shows(region, marker, near):
+                now = _refined(region, [near])[0]
+                drift += float(np.sum((now - near) ** 2)) / 4
+                found[marker] = now + low.astype(np.float32)
+        return found, float(np.sqrt(drift / len(found))) if found else 0.0
 
     def _corners_mm(self, marker: int) -> Corners3:
         markers = self._profile.board.markers

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.geometry import Array, Camera
 from calibration.palette import Lab
@@ -14,6 +15,7 @@ from devices.contract import Image
 from vision.reading import SURE_LEAD
 from vision.sampling import Bools, Floats, Indices, blended, log_of, log_planes, middle, sampled
 from vision.tile_arms import Arms, cut_strips, learn_arms, path_log_likelihoods, score_arms
+from vision.tile_doubt import Light, belief, believed, brightened, light_of, usual_light
 from vision.tile_gate import (
     PRINTED,
     BareTiles,
@@ -71,7 +73,8 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """What the reader knows of this table's art and light, and from where tiles are looked for (`starts`, T x 3)."""
+    """What the reader knows of this table's art and light, from where tiles are looked for (`starts`, T x 3), and the
+    light on a middling tile."""
 
     ink: Ink
     arms: Arms
@@ -79,6 +82,7 @@ class Learned:
     colours: PawnColours
     bare: BareTiles
     starts: Array
+    usual: Light
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +91,7 @@ class Evidence:
     (T, 2) and pawns (T, 3), foreign blocks coloured and dark (T, 14, 14), colours above the doors, whether something
     lies over the tile (`behind`), whether it lies too far off, the share of it inside the picture; and where in the
     picture PROBE_INDEX falls (`spots_px`, T x 2 x 421), its 8-bit colours (T, 421, 3), and by how many levels each may
-    vary unchanged (`tolerance`, T x 421)."""
+    vary unchanged (`tolerance`, T x 421); and what is wrong with the light on it (`reasons`, T)."""
 
     which: Indices
     poses: Array
@@ -103,6 +107,7 @@ class Evidence:
     spots_px: Floats
     probe: Image
     tolerance: Image
+    reasons: NDArray[np.str_]
 
 
 def as_sure_as(paths: Array, others: Array) -> Array:
@@ -151,7 +156,8 @@ def study(
     inked = blended(view.tiles, ink.weights)
     strips, shown = cut_strips(inked, view.seen)
     arms = learn_arms(strips, shown * whole_tiles[:, None, None, None], first.arms)
-    paths = path_log_likelihoods(*score_arms(strips, shown, arms), arms, SLIP)
+    scores, share = score_arms(strips, shown, arms)
+    paths = path_log_likelihoods(scores, share, arms, SLIP)
     names = [PATHS[i] for i in paths.argmax(axis=1)]
     trusted = (lead(paths) > 5.0) & whole_tiles
     triangle = learn_triangle(view.tiles, inked, ink.weights, view.seen, names, trusted)
@@ -167,12 +173,15 @@ def study(
         behind = covered(coloured, dark, paths, board)
         pawn_colours = learn_colours(look, ~behind, board.palette, white, rows, known)
         pawns = pawn_log_likelihoods(look, pawn_colours)
-    triangles, pawns = as_sure_as(paths, triangles), as_sure_as(paths, pawns)
+    usual = usual_light(view.light)
+    trust = belief(scores, share, arms, view.light, usual)
+    paths = believed(paths, trust.path)
+    triangles, pawns = (as_sure_as(paths, believed(each, trust.others)) for each in (triangles, pawns))
     evidence = Evidence(
         *(everyone, view.poses, paths, triangles, pawns, coloured, dark, look, behind, _far(first)),
-        *(view.inside, view.spots_px, view.probe, view.tolerance),
+        *(view.inside, view.spots_px, view.probe, view.tolerance, np.array(trust.reasons)),
     )
-    return Learned(ink, arms, triangle, pawn_colours, bare, starts), evidence
+    return Learned(ink, arms, triangle, pawn_colours, bare, starts, usual), evidence
 
 
 def look_again(
@@ -191,16 +200,20 @@ def look_again(
     first = _without_pawns(first, halves, learned.ink, inside, camera, board, starts, standing)
     view = _view(picture, camera, board, starts + first.offsets, standing, light)
     strips = cut_strips(blended(view.tiles, learned.ink.weights), view.seen)
-    paths = path_log_likelihoods(*score_arms(*strips, learned.arms), learned.arms, SLIP)
+    scores, share = score_arms(*strips, learned.arms)
+    paths = path_log_likelihoods(scores, share, learned.arms, SLIP)
     names = [PATHS[i] for i in paths.argmax(axis=1)]
     corners = score_corners(view.tiles, view.seen, learned.triangle)
     triangles = triangle_log_likelihoods(*corners, names, learned.triangle, SLIP)
     blocks, whole = pooled(view.tiles, _bare(view.apart, paths, triangles, learned.triangle))
     coloured, dark = foreign_blocks(blocks, whole, view.poses, learned.bare, 1.4 if hand else 1.0)
     nothing = np.zeros(len(which), dtype=bool)
+    trust = belief(scores, share, learned.arms, view.light, brightened(learned.usual, float(np.exp(light[1]))))
+    paths = believed(paths, trust.path)
+    triangles, pawns = (as_sure_as(paths, believed(each, trust.others)) for each in (triangles, pawns))
     return Evidence(
         *(which, view.poses, paths, triangles, pawns, coloured, dark, look, nothing, _far(first)),
-        *(view.inside, view.spots_px, view.probe, view.tolerance),
+        *(view.inside, view.spots_px, view.probe, view.tolerance, np.array(trust.reasons)),
     )
 
 
@@ -220,6 +233,7 @@ class _View:
     spots_px: Floats
     probe: Image
     tolerance: Image
+    light: Light
 
 
 def _view(
@@ -245,7 +259,7 @@ def _view(
         tiles -= light.reshape(3, 1, 1)
     spots_px = np.stack([x[:, PROBE_INDEX], y[:, PROBE_INDEX]], axis=1)
     probe, share = colours[:, PROBE_INDEX], np.asarray(inside.mean(axis=1))
-    return _View(poses, tiles, seen, apart, share, spots_px, probe, _tolerance(colours))
+    return _View(poses, tiles, seen, apart, share, spots_px, probe, _tolerance(colours), light_of(colours))
 
 
 def _tolerance(colours: Image) -> Image:

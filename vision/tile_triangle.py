@@ -30,6 +30,9 @@ FEWEST = 3
 AMBIGUOUS = 0.12
 """When more corners than this are neither clearly with nor clearly without, the triangle's look is not known."""
 
+STRAYS = 0.04
+"""When more corners than this look like nothing known, the filter may miss triangles too."""
+
 FAINTER, BOLDER = 0.20, 0.35
 """How much weaker and stronger than the average a triangle's score is, one standard deviation each."""
 
@@ -44,16 +47,18 @@ LEAST_SHARE = 0.35
 class Triangle:
     """`weights` (3) make one channel of log colours; `shape` (100) is what a triangle adds to a corner there,
     `background` (4, 100) what corners without one look like; `sigma` the spread of the score about 0 without one,
-    infinite when the picture shows no clear difference between tiles with and without."""
+    infinite when the picture shows no clear difference between tiles with and without; `slip` the share of corners
+    that may look like either for no known reason."""
 
     weights: Floats
     shape: Floats
     background: Floats
     sigma: float
+    slip: float
 
 
 NONE = Triangle(
-    np.zeros(3, np.float32), np.zeros(SAMPLES, np.float32), np.zeros((4, SAMPLES), np.float32), float("inf")
+    np.zeros(3, np.float32), np.zeros(SAMPLES, np.float32), np.zeros((4, SAMPLES), np.float32), float("inf"), 1.0
 )
 
 
@@ -125,9 +130,11 @@ def _split(channel: Floats, weights: Floats, shown: Floats, inner: Indices) -> t
     none = np.concatenate([scores[~with_it & (share > 0.7)], bare_scores[(bare_share > 0.7) & (plain[..., 0] > 0)]])
     if not len(none):
         return None, with_it
-    between = float(np.mean((scores > 0.3) & (scores < 0.6) & (share > 0.7)))
+    between = float(np.mean((scores > 0.18) & (scores < 0.6) & (share > 0.7)))
+    strays = float(np.mean(((scores < -0.4) | (scores > 1.8)) & (share > 0.7)))
     sigma = max(float(spread_of(none, 0)), 0.05) if between < AMBIGUOUS else float("inf")
-    return Triangle(weights, shape, background, sigma if sigma < 0.25 else float("inf")), with_it
+    slip = strays / 2 if strays > STRAYS else 0.0
+    return Triangle(weights, shape, background, sigma if sigma < 0.25 else float("inf"), slip), with_it
 
 
 def _one_piece(shape: Floats) -> Floats:
@@ -210,6 +217,7 @@ def triangle_log_likelihoods(
     corner = np.where(inner < 0, scores.argmax(axis=1), inner)
     score, part = scores[rows, corner], share[rows, corner]
     spread = max(triangle.sigma, 0.08) / np.sqrt(np.clip(part, 0.02, 1.0))
+    slip = max(slip, triangle.slip)
     # Paint varies in strength from tile to tile: a triangle may be fainter or brighter, bare tile is bare.
     wide = np.hypot(spread, np.where(score < 1.0, FAINTER, BOLDER))
     none = log_mixture(score / spread, spread, slip)

@@ -15,13 +15,13 @@ from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.contract import VisionError
 from vision.overlay import draw_tiles
-from vision.pictures import as_bgr
-from vision.reading import Fact, Reading
+from vision.pictures import as_bgr, fault_of
+from vision.reading import SURE_LEAD, Fact, Reading
 from vision.registration import Pose, Registration, board_corners_px
 from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, middle
 from vision.tile_layout import PATHS, PROBE
 from vision.tile_pawns import PAWNS, Pawn, pawn_of
-from vision.tile_reading import CHANGED_LEVELS, Evidence, Layout, Learned, covered, look_again, study
+from vision.tile_reading import CHANGED_LEVELS, Evidence, Layout, Learned, covered, lead, look_again, study
 
 Anys = NDArray[Any]
 Maps = tuple[Anys, Anys]
@@ -30,6 +30,10 @@ SIZES = ("tile", "tile_height", "door_diameter", "door_height", "pawn_radius", "
 
 CHANGED_SAMPLES = 6
 """Changed samples (of 421) that make a tile worth reading again: 1.4 % of it."""
+UNREAD_SHARE = 0.4
+"""When more of the tiles than this are open to view and yet unclear, something is wrong with the whole picture."""
+WHOLE = 0.97
+"""A tile of which less is inside the picture is not read: what is cut off may be what it shows."""
 RELEARN_SHARE = 0.6
 """When more of the tiles than this have changed at once, the light or the board has: everything is learned anew."""
 RELEARN_S = 60.0
@@ -82,16 +86,25 @@ class TileReader:
             return replace(blank, troubles=("vision.bad_picture",))
         pose = self._registration.locate(picture)
         if pose is None:
-            dark = float(picture[::8, ::8].mean()) < 12.0
-            return replace(blank, troubles=("vision.too_dark" if dark else self._registration.trouble,))
+            return replace(blank, troubles=(fault_of(picture) or self._registration.trouble,))
         memory = self._updated(picture, pose, frame.time_s)
         self._memory = memory
         if memory is None:
             corners = board_corners_px(self._profile, pose.camera)
             return replace(blank, board_px=corners, residual_mm=pose.residual_mm, troubles=("vision.no_tiles",))
-        troubles = ("vision.board_moved",) if pose.moved else ()
+        unread = lead(memory.evidence.paths) < SURE_LEAD
+        unread &= ~memory.evidence.behind & (memory.evidence.inside >= WHOLE)
+        bad = np.count_nonzero(unread) > UNREAD_SHARE * len(unread)
+        trouble = "vision.board_moved" if pose.moved else fault_of(picture) if bad else ""
+        facts = memory.facts
+        if trouble == "vision.blurred":
+            facts = {k: f if f.reason or f.sure(SURE_LEAD) else replace(f, reason="blur") for k, f in facts.items()}
         return replace(
-            blank, facts=memory.facts, board_px=memory.corners, residual_mm=pose.residual_mm, troubles=troubles
+            blank,
+            facts=facts,
+            board_px=memory.corners,
+            residual_mm=pose.residual_mm,
+            troubles=(trouble,) if trouble else (),
         )
 
     def agree(self, look: Mapping[str, str]) -> None:
@@ -165,14 +178,17 @@ class TileReader:
         for i in which.tolist():
             cell = self._cells[i]
             hidden, reason = bool(evidence.behind[i]), ""
-            if evidence.inside[i] < 0.8:
+            if evidence.inside[i] < WHOLE:
                 hidden, reason = True, "out_of_picture"
             elif hidden:
                 reason = "hand"
             elif evidence.askew[i]:
                 hidden, reason = True, "askew"
+            else:
+                reason = str(evidence.reasons[i])
             for kind, values, rows in kinds:
-                facts[f"{kind}:{cell}"] = Fact(values, tuple(rows[i]), hidden, reason)
+                fact = Fact(values, tuple(rows[i]), hidden, reason)
+                facts[f"{kind}:{cell}"] = replace(fact, reason="") if fact.sure(SURE_LEAD) and reason else fact
         return facts
 
 

@@ -1,0 +1,100 @@
+"""How far tiles may be believed where the light is bad: burnt out, veiled by a reflection, or unclear all over.
+
+Every cue compares the picture with itself: lines of the same board must stand out alike, and print that is burnt out
+on one tile must not be so on the next. What fails is not read otherwise; it is believed less, until it is asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from calibration.geometry import Array
+from devices.contract import Image
+from vision.sampling import Floats, middle
+from vision.tile_arms import LEAST_SHARE, Arms
+
+BURNT_LEVEL = 250
+"""Two channels of a sample at or above this level: burnt out."""
+
+UNCLEAR = (0.16, 0.20)
+"""Spread of the scores of bare arms: from the first on belief falls, from the second on nothing is believed."""
+
+BURNT_TILE, BURNT_BOARD = (0.10, 0.20), (0.20, 0.32)
+"""The same for the burnt-out share of a tile beyond the board's usual, and of the board."""
+
+FAINT, BRIGHT = (0.75, 0.60), (1.40, 1.55)
+"""The same for the strength of a tile's plainest line, and for its grey level, where 1 is usual. Both together are a
+reflection that veils the tile; one alone may be a worn print or a lamp."""
+
+GARISH = (1.42, 1.55)
+"""The same for a line that stands out more than is usual: the others are veiled."""
+
+DARK_LEVEL = 14.0
+"""Mean grey level of a tile below which it counts as dark."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Light:
+    """How the tiles are lit: the burnt-out share of each (T) and its mean grey level (T)."""
+
+    burnt: Array
+    level: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Belief:
+    """Factors (T) from 0 to 1 for what a tile's path, and its other facts, may be worth, and why they are low (T)."""
+
+    path: Array
+    others: Array
+    reasons: tuple[str, ...]
+
+
+def light_of(colours: Image) -> Light:
+    """The light on tiles from their 8-bit samples (T, N, 3)."""
+    blue, green, red = cv2.split(colours)
+    second = cv2.max(cv2.min(blue, green), cv2.min(cv2.max(blue, green), red))
+    burnt = np.asarray(second) >= BURNT_LEVEL
+    return Light(np.count_nonzero(burnt, axis=1) / burnt.shape[1], np.asarray(green).mean(axis=1))
+
+
+def belief(scores: Floats, share: Floats, arms: Arms, light: Light, usual: Light) -> Belief:
+    """How far tiles may be believed, from the scores of their arms (T, 4), the seen share of each (T, 4), their light
+    and the `usual` one of the board's middling tile."""
+    plainest = np.where(share > LEAST_SHARE, scores, 0.0).max(axis=1)
+    plainest[(share > LEAST_SHARE).sum(axis=1) < 3] = 1.0
+    clear = _falling(arms.sigma, UNCLEAR) * _falling(usual.burnt, BURNT_BOARD)
+    burnt = _falling(light.burnt - usual.burnt, BURNT_TILE)
+    level = light.level / np.maximum(usual.level, 1.0)
+    open_ = np.maximum(1.0 - _falling(plainest, (FAINT[1], FAINT[0])), _falling(level, BRIGHT))
+    path = clear * burnt
+    others = path * open_ * _falling(plainest, GARISH)
+    glare = (light.burnt - usual.burnt > BURNT_TILE[0]) | (usual.burnt > BURNT_BOARD[0]) | (open_ < 1.0)
+    reasons = np.where(light.level < DARK_LEVEL, "dark", np.where(glare, "glare", ""))
+    return Belief(path, others, tuple(reasons.tolist()))
+
+
+def usual_light(light: Light) -> Light:
+    """The light on the board's middling tile (arrays of one)."""
+    return Light(middle(light.burnt, 0).reshape(1), middle(light.level, 0).reshape(1))
+
+
+def brightened(light: Light, gain: float) -> Light:
+    """The same under a light so many times as bright."""
+    return Light(light.burnt, light.level * gain)
+
+
+def believed(log_likelihoods: Array, factor: Array) -> Array:
+    """Log-likelihoods (T, N) drawn together by factors (T)."""
+    if factor.min(initial=1.0) >= 1.0:
+        return log_likelihoods
+    best = log_likelihoods.max(axis=1, keepdims=True)
+    return np.asarray(best + (log_likelihoods - best) * factor[:, None])
+
+
+def _falling(values: Array | float, limits: tuple[float, float]) -> Array:
+    """1 up to the first limit, 0 from the second on."""
+    return np.asarray(np.minimum(np.maximum((limits[1] - values) / (limits[1] - limits[0]), 0.0), 1.0))
