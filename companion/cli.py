@@ -22,13 +22,28 @@ from companion.bulletin import Bulletin
 from companion.config import Config, ConfigError, load_config
 from companion.demo import Demo
 from companion.games.contract import Message, Rules, RulesError
+from companion.house import House, HouseThread
 from companion.journal import FILE, FolderLock, Journal, JournalError, open_journal
 from companion.records import RecordError, find, lines, read, take_over, text
 from companion.registry import GAMES, GameEntry, UnknownGameError, game
 from companion.service import Service
 from companion.words import LANGUAGES, WordsError, catalogue, placeholders, say
+from devices.faults import load_scenario
+from devices.house import FolderDisk
+from devices.simulated.house_faults import FaultyDisk, FaultyWall
 from web.server import Server, WebError
 
+_KNOWN = (
+    JournalError,
+    UnknownGameError,
+    ConfigError,
+    CalibrationError,
+    WebError,
+    WordsError,
+    RecordError,
+    ScenarioError,
+)
+"""Errors whose message says what to do."""
 DATA = Path.home() / ".local" / "share" / "tabletop-companion"
 
 
@@ -39,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         level = logging.INFO if args.verbose else logging.WARNING
         logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
         return int(args.command(args))
-    except (JournalError, UnknownGameError, ConfigError, CalibrationError, WebError, WordsError, RecordError) as error:
+    except _KNOWN as error:
         print(f"companion: {error}", file=sys.stderr)
         return 2
     except RulesError as error:
@@ -69,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--speed", default="1", help="times real time, or max (default: 1)")
     demo.add_argument("--turns", type=_count, help="end after so many turns and say how many were right")
     _served(demo)
+    demo.add_argument("--scenario", type=Path, metavar="FILE", help="a TOML time line of faults, see docs/faults.md")
     demo.add_argument("--no-browser", action="store_true", help="open no browser")
     demo.set_defaults(command=_demo)
 
@@ -160,7 +176,10 @@ def _demo(args: argparse.Namespace) -> int:
         stack.callback(journal.close)
         bulletin = Bulletin()
         service = _service(journal, bulletin, games, hints=args.hints)
-        demo = Demo(entry, service, bulletin, seed, speed)
+        demo = Demo(entry, service, bulletin, seed, speed, _scenario(args.scenario))
+        disk = FaultyDisk(FolderDisk(data), demo.faults)
+        journal.before_write = disk.before_write
+        demo.on_tick = House(service, disk, data, demo.clock.now_s, FaultyWall(demo.clock, demo.faults)).check
         if args.turns is None or args.port is not None or args.host is not None:
             port = args.port if args.port is not None else 8000
             server = _server(service, bulletin, data, args.host or "127.0.0.1", port)
@@ -176,6 +195,15 @@ def _demo(args: argparse.Namespace) -> int:
             print(tally.asides)
             print(tally.line)
         return 1 if tally.wrong else 0
+
+
+def _scenario(file: Path | None) -> tuple[Fault, ...]:
+    """The faults of a scenario for the demo, whose eyes share its process."""
+    faults = load_scenario(file) if file is not None else ()
+    for fault in faults:
+        if fault.kind.startswith("process."):
+            raise ScenarioError(f"{file}: {fault.kind}: {say(Message('faults.process'))}")
+    return faults
 
 
 def _games(name: str, data_file: Path | None) -> Mapping[str, GameEntry]:
@@ -240,6 +268,9 @@ def _run(args: argparse.Namespace) -> int:
         stack.enter_context(server)
         service.start()
         stack.callback(service.stop)
+        house = HouseThread(House(service, FolderDisk(data), data))
+        stack.callback(house.stop)
+        house.start()
         table = Table(config, service, bulletin, data)
         stack.callback(table.stop)
         table.start()

@@ -9,23 +9,27 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from calibration.profile import TableProfile, load_board
 from companion.box import press
 from companion.bulletin import Bulletin
+from companion.demo_clock import DemoClock
 from companion.evidence import Author
-from companion.eyes import Eyes
+from companion.eyes import Eyes, report_camera
 from companion.games.contract import Look, Refusal, Setup
 from companion.match import Choice
 from companion.mischief import illegal_act
 from companion.registry import GameEntry
 from companion.service import Service
-from devices.contract import Frame, Source
+from devices.contract import Condition
+from devices.faults import Fault, Running
 from devices.gpio import GpioButtons, GpioLights, MockWires, load_pins, mock_factory, open_buttons, open_lights
 from devices.simulated.contract import SimulatedTable
+from devices.simulated.faults import open_faulty
+from devices.supervised import Kept
 
 NAMES = ("Ada", "Bea", "Carl", "Dora", "Emil", "Frida")
 FRAME_S = 0.1
@@ -99,7 +103,15 @@ class TableClock:
 class Demo:
     """Simulated players at a simulated table, in simulated time; `speed` None never sleeps."""
 
-    def __init__(self, game: GameEntry, service: Service, bulletin: Bulletin, seed: int, speed: float | None) -> None:
+    def __init__(
+        self,
+        game: GameEntry,
+        service: Service,
+        bulletin: Bulletin,
+        seed: int,
+        speed: float | None,
+        scenario: Sequence[Fault] = (),
+    ) -> None:
         self.game, self.service, self.bulletin = game, service, bulletin
         self.rules = game.load_rules()
         self.board = load_board(game.name)
@@ -108,8 +120,12 @@ class Demo:
         self._speed = speed
         self._chance = random.Random(seed)
         self._fingers = Author("button", "simulated")
+        self.clock = DemoClock()
+        self.faults = Running(self.clock, scenario)
         self._table: SimulatedTable | None = None
-        self._camera: Source[Frame] | None = None
+        self._camera: Kept | None = None
+        self._told: Condition | None = None
+        self._unheard: list[str] = []
         self._buttons: GpioButtons | None = None
         self._lights: GpioLights | None = None
         self._eyes: Eyes | None = None
@@ -155,13 +171,23 @@ class Demo:
         assert self._buttons is not None and self._lights is not None
         self._table.advance(FRAME_S)
         while (pressed := self._buttons.read(0.0)) is not None:
-            press(self.service, pressed.button)
+            self._unheard.append(pressed.button)
+        while self._unheard and not self.service.disk_trouble:
+            press(self.service, self._unheard[0])
+            if not self.service.disk_trouble:  # else nothing was recorded, and the player presses again later
+                self._unheard.pop(0)
         self._lights.tick()
         frame = self._camera.read(0.0)
+        if self._camera.condition != self._told:
+            self._told = self._camera.condition
+            report_camera(self.service, "sim://table", self._told)
         if frame is not None:
-            seen = self._eyes.look(frame)
+            seen = self._eyes.look(frame, self._camera.fit)
             if seen is not None:
+                self._camera.accept()
                 self.service.hear(seen)
+        elif not self._camera.fit:
+            self._eyes.gone()
         if self._speed is not None:
             time.sleep(max(0.0, FRAME_S / self._speed - (time.perf_counter() - began_s)))
 
@@ -172,7 +198,7 @@ class Demo:
     def _until(self, done: Callable[[], bool], patience_s: float) -> bool:
         """Lets time pass until `done`; False when it did not come to it within the patience. Answers questions."""
         for _ in range(round(patience_s / FRAME_S)):
-            while self.service.match.paused:
+            while self.service.match.paused or self._blind:
                 self._tick()
             if done():
                 return True
@@ -181,6 +207,11 @@ class Demo:
                 self._answer()
             self._tick()
         return done()
+
+    @property
+    def _blind(self) -> bool:
+        """True while a fault keeps the program from seeing or recording; players wait until its words are gone."""
+        return (self._camera is not None and not self._camera.fit) or self.service.disk_trouble
 
     @property
     def _busy(self) -> bool:
@@ -199,7 +230,9 @@ class Demo:
         factory = mock_factory()
         wires = MockWires(factory, load_pins()["buttons"], bounces=2)
         self._table = self.game.load_table()(look, self.board, seed, press_wire=wires)
-        self._camera = self._table.camera()
+        table = self._table
+        self.clock.follow(table)
+        self._camera = Kept(lambda: open_faulty(table.camera, self.faults), "sim://table", TableClock(table))
         self._buttons = open_buttons("gpio-mock://", TableClock(self._table), factory)
         self._lights = open_lights("gpio-mock://", TableClock(self._table), factory)
         self.service.light(self._lights)

@@ -14,7 +14,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -110,6 +110,8 @@ class Journal:
     def __init__(self, file: Path) -> None:
         """Opens or makes the journal and checks the whole chain; raises DamagedError or JournalError."""
         self._file = file
+        self.before_write: Callable[[sqlite3.Connection], None] = lambda database: None
+        """Called before every write; a simulated disk does its mischief here."""
         try:
             self._db = sqlite3.connect(file, isolation_level=None, timeout=5.0, check_same_thread=False)
         except sqlite3.Error as error:
@@ -163,6 +165,7 @@ class Journal:
             last = _hash(last, number, match, event.kind, body, at_s)
             rows.append((number, match, event.kind, body, at_s, monotonic_s, last))
         try:
+            self.before_write(self._db)
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 self._db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
@@ -175,6 +178,22 @@ class Journal:
             raise JournalError(f"the journal {self._file} cannot be written: {error}") from error
         self._number, self._hash = number, last
         return number
+
+    def probe(self) -> bool:
+        """Writes what stands there already; True when that reached the disk."""
+        try:
+            self.before_write(self._db)
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.execute(f"PRAGMA user_version = {VERSION}")
+                self._db.execute("COMMIT")
+            except sqlite3.Error:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+        except sqlite3.Error:
+            return False
+        return True
 
     def rows(self, match: str | None = None) -> Iterator[Row]:
         """All rows in order, or those of one match; without `match` the chain is checked (DamagedError)."""

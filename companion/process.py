@@ -28,8 +28,6 @@ MEMORY_MB = 700
 PAUSES_S = (0.0, 0.5, 2.0, 5.0)
 """Before starting again, by how many starts have failed in a row (a start that reads a picture has not failed)."""
 CALM_S = 60.0
-BRIDGE_S = 8.0
-"""For so long after a break the eyes count as working, so that a done-button waits for the next reading."""
 END_S = 2.0
 _TURN_S = 0.1
 _PROGRAM = "import sys; from companion.process_child import main; main(int(sys.argv[1]))"
@@ -63,7 +61,6 @@ class EyesProcess:
         self._stop = threading.Event()
         self._child: Child | None = None
         self._last = Beat(False, False, 0.0, (), 0)
-        self._broke_s = -BRIDGE_S
         self._want = True
         self._agreed: tuple[int, Look] | None = None
         self._corner = ""
@@ -79,8 +76,8 @@ class EyesProcess:
 
     @property
     def working(self) -> bool:
-        """True while pictures come and the board is in them; also while broken eyes are being replaced."""
-        return self._last.working or self._bridging
+        """True while pictures come and the board is in them."""
+        return self._last.working
 
     @property
     def current(self) -> bool:
@@ -89,8 +86,8 @@ class EyesProcess:
 
     @property
     def latest_s(self) -> float:
-        """Frame time of the newest picture; the present while there is none, so that only a later one counts."""
-        return time.monotonic() if self._bridging else self._last.latest_s
+        """The present: the child's frames bear this machine's monotonic time, and one may be on its way to us."""
+        return time.monotonic()
 
     @property
     def corners(self) -> tuple[str, ...]:
@@ -122,10 +119,6 @@ class EyesProcess:
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(END_S + 10.0)
-
-    @property
-    def _bridging(self) -> bool:
-        return time.monotonic() - self._broke_s < BRIDGE_S
 
     def _run(self) -> None:
         failed = 0
@@ -212,7 +205,7 @@ class EyesProcess:
                 self._agreed, self._corner = None, ""
             child.line.send(orders)
             if message.working and not child.sees:
-                child.sees, self._broke_s = True, -BRIDGE_S
+                child.sees = True
                 words = Message("companion.eyes_work")
                 self._service.report(Device("eyes", self._task.url, True, words), "eyes process", None)
         elif isinstance(message, Seen):
@@ -225,8 +218,6 @@ class EyesProcess:
 
     def _broken(self, child: Child, why: Message) -> None:
         self.restarts += 1
-        if self._last.working:
-            self._broke_s = time.monotonic()
         self._last = replace(self._last, working=False, current=False)
         _log.warning("the eyes (process %d) are started again: %s", child.process.pid, why.id)
         self._service.report(Device("eyes", self._task.url, False, why), "eyes process", why)

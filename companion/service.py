@@ -107,6 +107,8 @@ class Service:
         self._health: dict[str, _Health] = {}
         self._number = 0
         self._signal = ""
+        self.write_s = 0.0
+        """How long the newest write to the disk took."""
         self._picture = ""
         self._inbox: queue.SimpleQueue[tuple[Evidence | Callable[[], None] | None, Future[Reply] | None]] = (
             queue.SimpleQueue()
@@ -173,6 +175,29 @@ class Service:
         else:
             self._inbox.put((note, None))
 
+    @property
+    def disk_trouble(self) -> bool:
+        """True while the newest event could not be written."""
+        health = self._health.get("journal")
+        return health is not None and health.trouble is not None and health.trouble.words.id == "companion.disk"
+
+    def probe_disk(self) -> None:
+        """Tries whether the journal can be written (again), and how fast."""
+
+        def probe() -> None:
+            began_s = self._now_s()
+            written = self._journal.probe()
+            self.write_s = self._now_s() - began_s
+            if written and self.disk_trouble:
+                del self._health["journal"]
+                self._publish()
+
+        if self._thread is None:
+            with self._turn:
+                probe()
+        else:
+            self._inbox.put((probe, None))
+
     def start(self) -> None:
         """Begins to work in a thread of its own."""
         self._thread = threading.Thread(target=self._run, name="service", daemon=True)
@@ -226,8 +251,10 @@ class Service:
         before = self.match
         done = step(before, evidence)
         if done.events:
+            began_s = self._now_s()
             try:
                 self._journal.append(done.match.id, done.events)
+                self.write_s = self._now_s() - began_s
             except JournalError as error:
                 _log.error("%s", error)
                 words = Message("companion.disk")

@@ -7,7 +7,7 @@ shadow covers less than half of the picture, so what most of the picture says (m
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -22,12 +22,16 @@ SLOW_WINDOW_S, SLOW_COUNT, QUICK_COUNT = 1.5, 3, 6
 BLACK_LEVEL = 8.0
 SAY_S, CLEAR_S = 0.5, 0.8
 """A finding counts after it has lasted so long, and is over after it has been gone for so long."""
+TORN_S = 1.0
+"""Two torn pictures within so long are no accident."""
 COLOUR, SWING, BAND = 0.13, 0.12, 0.045
 """Natural logarithms of brightness ratios: between channels, up and down in time, from row to row."""
 MOVED_PX = 0.5
 """Shift, in reduced pixels, from which a camera counts as moved."""
 ALIKE, STRANGE = 0.6, 0.4
 """Correlation with a known look above which a picture is the same view, and below which it is another."""
+SURE = 0.4
+"""Height of the correlation peak from which a shift is one, and no accident of two different pictures."""
 LOOKS = 4
 _WIDTH, _HEIGHT = 160, 90
 _COLUMNS, _ROWS = 32, 18
@@ -67,12 +71,14 @@ class PictureHealth:
         self._before_grey: Floats | None = None
         self._same_since_s: float | None = None
         self._gains: deque[tuple[float, float]] = deque()
+        self._wave: NDArray[np.float64] = np.zeros(_ROWS - 2)
         self._torn: deque[float] = deque(maxlen=8)
         self._shift: tuple[float, float] = (0.0, 0.0)
         self._steady_s = 0.0
         self._reopened = False
         self._said: dict[str, tuple[Finding, float, float]] = {}
-        self._began_s: float | None = None
+        self.repeated = False
+        """True when the newest picture is the one before it again, and so no news."""
 
     def reopened(self) -> None:
         """The camera was opened again: it may be another one, or stand elsewhere, or have another size."""
@@ -93,22 +99,25 @@ class PictureHealth:
     def feed(self, frame: Frame) -> Finding | None:
         """The worst finding that has lasted long enough, by frame time; order of the frames is order of time."""
         now_s, picture = frame.time_s, frame.bgr
-        if self._began_s is None:
-            self._began_s = now_s
         found = self._found(picture, now_s)
+        if "torn" in found:
+            self._torn.append(now_s)
         for name, finding in found.items():
             known = self._said.get(name)
             self._said[name] = (finding, now_s if known is None else known[1], now_s)
         self._said = {n: s for n, s in self._said.items() if now_s - s[2] <= CLEAR_S}
-        # Torn and frozen pictures are counted over time already.
+        # Torn pictures come between whole ones, so they are counted; frozen ones have lasted already.
+        often = sum(now_s - t <= TORN_S for t in self._torn) >= 2
         lasting = {
-            n: s[0] for n, s in self._said.items() if s[2] - s[1] >= (0.0 if n in ("torn", "frozen", "size") else SAY_S)
+            n: s[0]
+            for n, s in self._said.items()
+            if (often if n == "torn" else s[2] - s[1] >= SAY_S or n in ("frozen", "size"))
         }
         worst = next((lasting[name] for name in _ORDER if name in lasting), None)
-        if worst is None and found:
-            first = next(found[name] for name in _ORDER if name in found)
-            return None if first.fit else Finding("", first.values, False)
-        return worst
+        if all(finding.fit for finding in found.values()):
+            return worst
+        # What is not said yet is not judged by either.
+        return Finding("") if worst is None else replace(worst, fit=False)
 
     def _found(self, picture: Image, now_s: float) -> dict[str, Finding]:
         same = (
@@ -117,7 +126,7 @@ class PictureHealth:
             and np.array_equal(self._before[::16, ::16], picture[::16, ::16])
             and np.array_equal(self._before, picture)
         )
-        self._before = picture
+        self._before, self.repeated = picture, bool(same)
         black = bool(picture[::16, ::16].mean() < BLACK_LEVEL)
         if same and self._same_since_s is None:
             self._same_since_s = now_s
@@ -138,48 +147,36 @@ class PictureHealth:
 
     def _compared(self, look: _Look, picture: Image, now_s: float) -> dict[str, Finding]:
         before, self._before_grey = self._before_grey, look.grey
-        if _cut_off(picture):
-            self._torn.append(now_s)
+        torn = _cut_off(picture)
         if not self._looks:
-            if not self._torn_lately(now_s):
-                self._learn(look)
-            return self._torn_finding(now_s)
+            if torn:
+                return {"torn": Finding("torn")}
+            self._learn(look)
+            return {}
         known = max(self._looks, key=lambda k: _correlation(k.grey, look.grey))
         alike = _correlation(known.grey, look.grey)
-        if _torn_below(known, look) or (
-            alike < STRANGE and before is not None and _correlation(before, look.grey) < ALIKE
-        ):
-            self._torn.append(now_s)
-        torn = self._torn_finding(now_s)
-        if torn:
-            return torn
-        if alike < ALIKE and _correlation(known.grey, np.ascontiguousarray(look.grey[:, ::-1])) > max(
-            ALIKE, alike + 0.2
-        ):
+        if not torn and _mirrored(known, look):
             return {"mirrored": Finding("mirrored")}
+        moved = {} if torn else self._moved(known, look, now_s)
+        if moved:
+            return moved
+        garbage = alike < STRANGE and before is not None and _correlation(before, look.grey) < ALIKE
+        if torn or garbage or _torn_below(known, look):
+            return {"torn": Finding("torn")}
         if self._reopened and alike >= ALIKE:
             self._reopened = False
         if alike < (ALIKE if self._reopened else STRANGE):
             return {"swapped": Finding("swapped", fit=True)}
-        moved = self._moved(known, look, now_s)
-        if moved:
-            return moved
         found = self._lit(known, look, now_s)
         if not found and not self._said:
             known.grid[:] += 0.02 * (look.grid - known.grid)
             known.grey[:] += 0.02 * (look.grey - known.grey)
         return found
 
-    def _torn_lately(self, now_s: float) -> bool:
-        return sum(now_s - t <= 1.0 for t in self._torn) >= 1
-
-    def _torn_finding(self, now_s: float) -> dict[str, Finding]:
-        lately = sum(now_s - t <= 1.0 for t in self._torn)
-        return {"torn": Finding("torn")} if lately >= 2 else {}
-
     def _moved(self, known: _Look, look: _Look, now_s: float) -> dict[str, Finding]:
-        (x, y), response = cv2.phaseCorrelate(known.grey, look.grey, _window())
-        if response < 0.1 or max(abs(x), abs(y)) < MOVED_PX:
+        # OpenCV multiplies the window into the very arrays that it is given.
+        (x, y), response = cv2.phaseCorrelate(known.grey.copy(), look.grey.copy(), _window())
+        if response < SURE or max(abs(x), abs(y)) < MOVED_PX:
             self._shift, self._steady_s = (0.0, 0.0), now_s
             return {}
         if max(abs(x - self._shift[0]), abs(y - self._shift[1])) > MOVED_PX / 2:
@@ -204,12 +201,16 @@ class PictureHealth:
             self._gains.popleft()
         found: dict[str, Finding] = {}
         rows = np.array([_median(masked[r, :, 1]) for r in range(_ROWS)])
-        # Bands are waves over the rows; a shadow or the arm of a lamp is a slope or one step.
+        # Bands are waves over the rows that wander from picture to picture; hands and shadows make one step.
         wave = rows[1:-1] - (rows[:-2] + rows[2:]) / 2
         turns = int((np.sign(wave[1:]) != np.sign(wave[:-1])).sum())
-        if (float(np.std(wave)) > BAND and turns >= _ROWS // 3) or self._alternates():
+        wandering, self._wave = float(np.std(wave - self._wave)), wave
+        if min(float(np.std(wave)), wandering) > BAND and turns >= _ROWS // 3:
             found["flicker"] = Finding("flicker", fit=True)
-        elif _reversal([g for _, g in self._gains]) > SWING:
+            self._gains.clear()
+        elif self._alternates():
+            found["flicker"] = Finding("flicker", fit=True)
+        elif "flicker" not in self._said and _reversal([g for _, g in self._gains]) > SWING:
             found["exposure"] = Finding("exposure", fit=True)
         if float(gains.max() - gains.min()) > COLOUR:
             found["colour"] = Finding("colour", fit=True)
@@ -233,22 +234,25 @@ _ORDER = ("frozen", "black", "torn", "size", "mirrored", "swapped", "moved", "fl
 
 
 class Rate:
-    """Pictures a second as measured, and whether that is too slow for a game."""
+    """Pictures a second as measured, and whether that is too slow for a game; `gap_s` is the last time between two."""
 
     def __init__(self) -> None:
         self._counts: deque[tuple[float, int]] = deque()
         self._began_s: float | None = None
+        self.gap_s = 0.0
         self.slow = False
 
     def clear(self) -> None:
         """The camera was opened again."""
         self._counts.clear()
-        self._began_s, self.slow = None, False
+        self._began_s, self.slow, self.gap_s = None, False, 0.0
 
     def feed(self, frame: Frame, now_s: float) -> None:
         """A frame came; its number tells how many the camera gave, also those that nobody took."""
         if self._began_s is None:
             self._began_s = now_s
+        if self._counts:
+            self.gap_s = now_s - self._counts[-1][0]
         self._counts.append((now_s, frame.number))
 
     def per_s(self, now_s: float) -> float | None:
@@ -277,6 +281,14 @@ def _correlation(a: Floats, b: Floats) -> float:
     a, b = a - a.mean(), b - b.mean()
     norm = float(np.sqrt((a * a).sum() * (b * b).sum()))
     return float((a * b).sum()) / norm if norm > 1.0 else 0.0
+
+
+def _mirrored(known: _Look, look: _Look) -> bool:
+    """True when the mirrored picture fits clearly better; of a table, which is symmetrical, only details tell."""
+    before, now = (grey - cv2.GaussianBlur(grey, (0, 0), 5.0) for grey in (known.grey, look.grey))
+    straight = _correlation(before, now)
+    turned = _correlation(before, np.ascontiguousarray(now[:, ::-1]))
+    return turned > 0.7 and 1 - turned < 0.7 * (1 - straight)
 
 
 def _cut_off(picture: Image) -> bool:

@@ -15,8 +15,12 @@ PAUSES_S = (0.5, 1.0, 2.0)
 """Pauses between tries to open; the last one is short enough that a camera plugged in again is soon in use."""
 FRESH_S = 1.0
 """An older frame is not given out: nobody may judge what the table looked like a while ago."""
+EVERY_S = 0.09
+"""Frames that come sooner after one are passed over: ten a second tell all about a table and spare a small computer."""
 SILENT_S = 1.5
 """A camera without a picture for so long is said to be stalled, before it is given up and opened again."""
+SLOW_GAP_S = 0.5
+"""A silence after a pause as long as this between two pictures is slowness; without one it is not judged yet."""
 RATE_NEWS = 0.25
 """The measured rate is told anew when it has changed by this part."""
 _TURN_S = 0.25
@@ -48,6 +52,7 @@ class Kept:
         self._tries = 0
         self._next_s = self._alive_s = clock.now_s()
         self._told_rate = 0.0
+        self._given_s = -EVERY_S
         self.fit = False
         self.condition = Condition(False, "devices.camera_opening", (("url", url),))
 
@@ -98,25 +103,33 @@ class Kept:
         self._rate.clear()
         self._offset = self._number
         self._alive_s = self._clock.now_s()
+        self._given_s = -EVERY_S
         return True
 
     def _checked(self, frame: Frame, now_s: float) -> Frame | None:
         """The frame, renumbered, with `condition` and `fit` as it shows them; None for one that is too old."""
         frame = replace(frame, number=self._offset + max(frame.number, 0) + 1)
         self._number = max(self._number, frame.number)
+        if now_s - self._alive_s > SILENT_S:
+            self._rate.clear()  # what was a silence is no slow rate afterwards
         self._alive_s, self._tries = now_s, 0
         self._rate.feed(frame, now_s)
         rate = self._rate.per_s(now_s)
+        if self._live and now_s - self._given_s < EVERY_S:
+            return None
+        self._given_s = now_s
         if self._live and abs(now_s - frame.time_s) > FRESH_S:
             self.fit = False
             self._say("late", ("seconds", round(abs(now_s - frame.time_s), 1)))
             return None
         finding = self._health.feed(frame) if self._live else None
+        if finding is None and self._health.repeated:
+            return None
         self.fit = finding is None or finding.fit
         if finding is not None and finding.name:
             self.condition = finding.condition(self._url)
         elif self._live and self._rate.slow:
-            self._say("slow", ("rate", round(rate or 0.0, 1)))
+            self._say("slow", ("rate", _halves(rate)))
         elif finding is None or self.condition.message in _AWAY:
             self._works(rate)
         return frame
@@ -139,8 +152,8 @@ class Kept:
                 self._say("stalled", ("error", ""))
         elif self._number > self._offset:
             rate = self._rate.per_s(now_s)
-            if self._rate.slow and self.condition.ok:
-                self._say("slow", ("rate", round(rate or 0.0, 1)))
+            if self._rate.slow and self._rate.gap_s > SLOW_GAP_S and self.condition.ok:
+                self._say("slow", ("rate", _halves(rate)))
 
     def _lost(self, name: str, error: Exception) -> None:
         self._say(name, ("error", str(error)))
@@ -156,6 +169,11 @@ class Kept:
 
     def _say(self, name: str, *values: tuple[str, str | int | float]) -> None:
         self.condition = Condition(False, f"devices.camera_{name}", (("url", self._url), *values))
+
+
+def _halves(rate: float | None) -> float:
+    """A rate coarse enough not to change with every picture."""
+    return round(2 * (rate or 0.0)) / 2
 
 
 class Supervised:
