@@ -28,7 +28,7 @@ from companion.records import RecordError, find, lines, read, take_over, text
 from companion.registry import GAMES, GameEntry, UnknownGameError, game
 from companion.service import Service
 from companion.words import LANGUAGES, WordsError, catalogue, placeholders, say
-from devices.faults import load_scenario
+from devices.faults import Fault, ScenarioError, load_scenario
 from devices.house import FolderDisk
 from devices.simulated.house_faults import FaultyDisk, FaultyWall
 from web.server import Server, WebError
