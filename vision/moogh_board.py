@@ -277,9 +277,13 @@ def _length(hue: Floats) -> Floats:
 def _cells(mask: Bools, spec: GroundSpec) -> Floats:
     """Share (deep, wide) of each cell's middle half that a mask covers."""
     pitch = spec.pitch_mm / PX_MM
-    rows = [slice(round(RIM + (r + 0.25) * pitch), round(RIM + (r + 0.75) * pitch)) for r in range(spec.deep)]
-    columns = [slice(round(RIM + (c + 0.25) * pitch), round(RIM + (c + 0.75) * pitch)) for c in range(spec.wide)]
-    return np.array([[mask[r, c].mean() for c in columns] for r in rows], dtype=np.float32)
+    edges = [
+        np.round(RIM + np.add.outer(np.arange(n), (0.25, 0.75)) * pitch).astype(np.intp).ravel()
+        for n in (spec.deep, spec.wide)
+    ]
+    sums = np.add.reduceat(np.add.reduceat(mask.astype(np.float32), edges[0], axis=0), edges[1], axis=1)[::2, ::2]
+    heights, widths = (np.diff(e)[::2] for e in edges)
+    return np.asarray(sums / np.outer(heights, widths), dtype=np.float32)
 
 
 def _traces(mask: Bools, spec: GroundSpec) -> Floats:
@@ -290,9 +294,9 @@ def _traces(mask: Bools, spec: GroundSpec) -> Floats:
     outside[RIM + edge : -RIM - edge, RIM + edge : -RIM - edge] = False
     top[outside] = 0.0
     pitch = spec.pitch_mm / PX_MM
-    rows = [slice(round(RIM + r * pitch), round(RIM + (r + 1) * pitch)) for r in range(spec.deep)]
-    columns = [slice(round(RIM + c * pitch), round(RIM + (c + 1) * pitch)) for c in range(spec.wide)]
-    return np.array([[top[r, c].max() for c in columns] for r in rows], dtype=np.float32)
+    rows = np.round(RIM + np.arange(spec.deep) * pitch).astype(np.intp)
+    columns = np.round(RIM + np.arange(spec.wide) * pitch).astype(np.intp)
+    return np.maximum.reduceat(np.maximum.reduceat(top, rows, axis=0), columns, axis=1)
 
 
 def _on_board(xy_mm: tuple[float, float], spec: GroundSpec) -> bool:
