@@ -146,7 +146,7 @@ def test_agreed_colours_follow_the_light() -> None:
         warmer = np.clip(scene.image * np.array(gains), 0, 255).astype(np.uint8)
         right, wrong = outcome(reader.read(Frame(warmer, 0, 0.0, "")), look)
         assert not wrong
-        assert right >= 0.95 * len(look)
+        assert right >= 0.9 * len(look)
         reader.agree(look)
 
 
