@@ -16,6 +16,7 @@ from devices.contract import Image
 from vision.contract import VisionError
 from vision.patches import Patches, quads, remembered, shifts
 from vision.pictures import grey, shrunk
+from vision.tapped import TappedBoard
 
 Corners = NDArray[np.float32]
 
@@ -55,11 +56,13 @@ class Registration:
         self._profile = profile
         self._pose: Pose | None = None
         self._patches: Patches | None = None
+        self._tapped: TappedBoard | None = None
         self.trouble = "vision.no_board"
         markers = profile.board.markers
         if profile.corners_px:
             if len(profile.corners_px) != 4:
                 raise VisionError(f"four tapped corners are needed, got {len(profile.corners_px)}")
+            self._tapped = TappedBoard(profile)
         elif markers is None:
             raise VisionError("the profile has neither markers nor tapped corners: tap the four corners of the board")
         else:
@@ -86,7 +89,7 @@ class Registration:
         if pose is None or before is None or pose.camera is not before.camera:
             self._patches = None
             if pose is not None:
-                quad = np.stack([np.asarray(c) for c in pose.markers_px.values()])
+                quad = np.stack([np.asarray(c, dtype=np.float64) for c in pose.markers_px.values()])
                 self._patches = remembered(picture, *quads(quad, MARKER_MARGIN))
         self._pose = pose
         return pose
@@ -94,15 +97,13 @@ class Registration:
     def forget(self) -> None:
         """Drops the remembered pose, so that the next picture is searched as a whole."""
         self._pose = self._patches = None
+        if self._tapped is not None:
+            self._tapped.forget()
 
     def _from_corners(self, picture: Image) -> Pose | None:
-        height, width = picture.shape[:2]
-        if self._pose is not None and (self._pose.camera.width, self._pose.camera.height) == (width, height):
-            return self._pose
-        board = np.array(self._profile.board.corners_mm)
-        camera = camera_from_plane(board, np.array(self._profile.corners_px), width, height, self._profile.lens)
-        self._pose = None if camera is None else Pose(camera, 0.0, {})
-        return self._pose
+        assert self._tapped is not None
+        found = self._tapped.locate(picture)
+        return None if found is None else Pose(found[0], 0.0, {}, moved=found[1])
 
     def _tracked(self, picture: Image) -> Pose | None:
         """The remembered pose if the markers are still where they were, a repaired one if they crept a little."""
