@@ -24,6 +24,8 @@ from companion.demo import Demo
 from companion.games.contract import Message, Rules, RulesError
 from companion.house import House, HouseThread
 from companion.journal import FILE, FolderLock, Journal, JournalError, open_journal
+from companion.process_child import keep_frame
+from companion.recorder import SHOWN, Recorder, RecordingError, replay
 from companion.records import RecordError, find, lines, read, take_over, text
 from companion.registry import GAMES, GameEntry, UnknownGameError, game
 from companion.service import Service
@@ -42,6 +44,7 @@ _KNOWN = (
     WordsError,
     RecordError,
     ScenarioError,
+    RecordingError,
 )
 """Errors whose message says what to do."""
 DATA = Path.home() / ".local" / "share" / "tabletop-companion"
@@ -85,13 +88,26 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--turns", type=_count, help="end after so many turns and say how many were right")
     _served(demo)
     demo.add_argument("--scenario", type=Path, metavar="FILE", help="a TOML time line of faults, see docs/faults.md")
+    demo.add_argument("--record", type=Path, metavar="FOLDER", help="record all inputs, for `replay-inputs`")
     demo.add_argument("--no-browser", action="store_true", help="open no browser")
     demo.set_defaults(command=_demo)
 
     run = commands.add_parser("run", help="the service on a real table")
     run.add_argument("--config", type=Path, help="a TOML file: game, camera, buttons, lights, profile, language")
     _served(run)
+    run.add_argument("--record", type=Path, metavar="FOLDER", help="record all inputs, for `replay-inputs`")
     run.set_defaults(command=_run)
+
+    record = commands.add_parser("record", help="the same as run --record FOLDER")
+    record.add_argument("record", type=Path, metavar="FOLDER")
+    record.add_argument("--config", type=Path, help="as for run")
+    _served(record)
+    record.set_defaults(command=_run)
+
+    again = commands.add_parser("replay-inputs", help="judges a recording again and says where it comes out otherwise")
+    again.add_argument("file", type=Path, metavar="FILE", help="a recording's folder or its inputs.jsonl")
+    again.add_argument("--eyes", action="store_true", help="read the kept pictures anew, too")
+    again.set_defaults(command=_replay)
 
     export = commands.add_parser("export", help="writes a match as JSON lines that can be replayed, or as text")
     export.add_argument("match", help="the match's id, the beginning of it, or `last`")
@@ -179,6 +195,9 @@ def _demo(args: argparse.Namespace) -> int:
         demo = Demo(entry, service, bulletin, seed, speed, _scenario(args.scenario))
         disk = FaultyDisk(FolderDisk(data), demo.faults)
         journal.before_write = disk.before_write
+        if args.record:
+            recorder = _recorder(stack, args.record, service, journal)
+            demo.on_seen = lambda frame: keep_frame(recorder.frames, frame)
         demo.on_tick = House(service, disk, data, demo.clock.now_s, FaultyWall(demo.clock, demo.faults)).check
         if args.turns is None or args.port is not None or args.host is not None:
             port = args.port if args.port is not None else 8000
@@ -195,6 +214,23 @@ def _demo(args: argparse.Namespace) -> int:
             print(tally.asides)
             print(tally.line)
         return 1 if tally.wrong else 0
+
+
+def _recorder(stack: ExitStack, folder: Path, service: Service, journal: Journal) -> Recorder:
+    """Records what the service hears from now on."""
+    last = journal.last_match()
+    recorder = Recorder(folder, (row.event for row in journal.rows(last)) if last is not None else ())
+    stack.callback(recorder.close)
+    service.on_input = recorder.note
+    return recorder
+
+
+def _replay(args: argparse.Namespace) -> int:
+    found = replay(args.file, _rules, (lambda name: game(name).load_reader()) if args.eyes else None)
+    for difference in found.differences[:SHOWN]:
+        print(difference)
+    print(f"inputs {found.inputs} turns {found.turns} differences {len(found.differences)}")
+    return 1 if found.differences else 0
 
 
 def _scenario(file: Path | None) -> tuple[Fault, ...]:
@@ -271,7 +307,8 @@ def _run(args: argparse.Namespace) -> int:
         house = HouseThread(House(service, FolderDisk(data), data))
         stack.callback(house.stop)
         house.start()
-        table = Table(config, service, bulletin, data)
+        recorder = _recorder(stack, args.record, service, journal) if args.record else None
+        table = Table(config, service, bulletin, data, recorder.frames if recorder else None)
         stack.callback(table.stop)
         table.start()
         print(

@@ -24,7 +24,7 @@ from companion.match import Choice
 from companion.mischief import illegal_act
 from companion.registry import GameEntry
 from companion.service import Service
-from devices.contract import Condition
+from devices.contract import Condition, Frame
 from devices.faults import Fault, Running
 from devices.gpio import GpioButtons, GpioLights, MockWires, load_pins, mock_factory, open_buttons, open_lights
 from devices.simulated.contract import SimulatedTable
@@ -135,6 +135,7 @@ class Demo:
         self._mine = ""
         self.stopped = False
         self.on_tick: Callable[[], None] = lambda: None
+        self.on_seen: Callable[[Frame], None] = lambda frame: None
 
     def run(self, turns: int | None = None) -> Tally:
         """Plays until `turns` turns are made in all (None: until stopped)."""
@@ -185,6 +186,7 @@ class Demo:
             seen = self._eyes.look(frame, self._camera.fit)
             if seen is not None:
                 self._camera.accept()
+                self.on_seen(frame)
                 self.service.hear(seen)
         elif not self._camera.fit:
             self._eyes.gone()

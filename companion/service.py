@@ -21,7 +21,7 @@ from companion.games.contract import DataUsed, Json, Look, Message
 from companion.journal import Journal, JournalError
 from companion.match import GamesByName, Match, as_json
 from companion.snapshots import snapshot
-from companion.step import step
+from companion.step import Step, step
 from devices.contract import Clock, DeviceGone, Lights
 
 REPLY_S = 10.0
@@ -107,6 +107,8 @@ class Service:
         self._health: dict[str, _Health] = {}
         self._number = 0
         self._signal = ""
+        self.on_input: Callable[[Evidence, Step], None] = lambda evidence, done: None
+        """Called after every input that was worked off, in the order of the inputs; a recorder listens here."""
         self.write_s = 0.0
         """How long the newest write to the disk took."""
         self._picture = ""
@@ -270,6 +272,7 @@ class Service:
         self._tell_watcher(evidence)
         if done.events:
             self._publish()
+        self.on_input(evidence, done)
         return done.reply
 
     def _completed(self, chose: Chose) -> Chose | Reply:
