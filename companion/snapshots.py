@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from companion.bulletin import Act, Answer, Device, Mark, Question, Snapshot, Trouble, TurnLine, Viewer
-from companion.games.contract import Json, Message
+from companion.games.contract import Json, Message, Refusal, RulesError
 from companion.match import Match
 
 MOST_ACTS = 24
@@ -64,7 +65,7 @@ def snapshot(
     playing: dict[str, Json] = {
         "to_act": awaiting.players if outcome is None else (),
         "headline": awaiting.message if outcome is None else outcome.reason,
-        "view": rules.view(match.now, viewer),
+        "view": rules.view(_laid(match), viewer),
         "agreed_view": rules.view(match.agreed, viewer),
         "marks": tuple(_marks(match)),
         "signal": _SIGNALS.get(judgement.kind, "off") if judgement else base.signal,
@@ -178,6 +179,18 @@ def _acts(match: Match) -> Iterable[Act]:
 
 def _illegal_by_hand(match: Match) -> bool:
     return match.manual and match.judgement is not None and match.judgement.kind in ("illegal", "open")
+
+
+def _laid(match: Match) -> Any:
+    """The position that the page shows: the newest one; by hand also what was laid and is not allowed, because the
+    next act by hand builds on it (what is no position at all, such as a piece gone, cannot be shown)."""
+    if not _illegal_by_hand(match):
+        return match.now
+    try:
+        laid = match.rules.with_look(match.now, match.table)
+    except RulesError:
+        return match.now
+    return match.now if isinstance(laid, Refusal) else laid
 
 
 def _choices(match: Match) -> Iterable[Act]:

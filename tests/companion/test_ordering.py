@@ -14,6 +14,7 @@ from companion.evidence import Author, Chose
 from companion.fold import BrokenHistoryError, fold
 from companion.match import Event, Match
 from companion.registry import GAMES
+from companion.snapshots import snapshot
 from companion.step import step
 from tests.companion.table import TestTable, games
 
@@ -52,6 +53,24 @@ def test_by_hand_an_illegal_act_is_shown_and_taken_back_without_touching_the_las
     assert not refused.ok
     assert table.say("takeback").ok
     assert table.match.turns == 1 and table.match.table[pawn] == "1"
+
+
+def test_by_hand_the_page_shows_what_the_next_act_builds_on() -> None:
+    table = _by_hand()
+
+    def shown() -> Any:
+        return snapshot(table.match, None, 1).view
+
+    assert table.say("set_facts", facts={"pawn:a1": "-", "pawn:a7": "-", "pawn:c4": "1", "pawn:c3": "2"}).ok
+    assert table.kind == "illegal" and shown()["pawns"] != table.rules.view(table.match.agreed, None)["pawns"]
+    assert shown() == table.rules.view(table.rules.with_look(table.match.agreed, table.match.table), None)
+    assert table.say("set_facts", facts={"pawn:a1": "1", "pawn:a7": "2", "pawn:c4": "-", "pawn:c3": "-"}).ok
+    assert table.kind != "illegal" and shown() == table.rules.view(table.match.agreed, None)
+    table.say("set_facts", facts={"pawn:a1": "-", "pawn:c4": "1"})
+    assert table.say("takeback").ok
+    assert shown() == table.rules.view(table.match.agreed, None)
+    table.say("set_facts", facts={"pawn:a1": "-"})
+    assert table.kind in ("illegal", "open") and shown() == table.rules.view(table.match.agreed, None)
 
 
 def test_undo_to_goes_back_to_the_position_after_that_turn() -> None:

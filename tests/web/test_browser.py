@@ -159,6 +159,7 @@ def test_a_new_game_with_house_rules(opened: Opener) -> None:
         page.locator("#player-1").fill("<b>Otto</b>")
         page.locator("#new-game summary").click()
         page.locator("#option-cylinder").select_option("1")
+        page.locator("#start").select_option("table")
         page.get_by_role("button", name="Begin").click()
         expect(page.locator("#headline")).to_have_text("Iris: your turn")
         expect(page.locator("#players")).to_contain_text("<b>Otto</b>")

@@ -6,10 +6,12 @@ const fields = $(".fields", dialog);
 let running = false;
 let names = [];
 let game = "";
+let camera = false;
 
 export function enableNewGame(state, seats) {
   running = ["playing", "paused", "start_check"].includes(state.phase);
   game = state.game;
+  camera = state.devices.some((device) => device.name === "camera");
   if (state.players.length) names = state.players;
   $("#open-new-game").hidden = !boot.offers.length || !(seats.free_for_all || seats.may.length);
   $("#open-new-game").classList.toggle("main", ["setup", "over"].includes(state.phase));
@@ -31,7 +33,7 @@ function build(offer) {
     String(option.choices.findIndex((choice) => choice.value === option.default))));
   fields.replaceChildren(...games,
     el("fieldset", {}, el("legend", {}, w("players")), ...players),
-    select("start", w("start"), [["table", w("start.table")], ["shuffle", w("start.shuffle")]], "table"),
+    select("start", w("start"), [["table", w("start.table")], ["shuffle", w("start.shuffle")]], camera ? "table" : "shuffle"),
     ...(options.length ? [el("details", {}, el("summary", {}, w("options")), ...options)] : []));
   $("#game-name", fields)?.addEventListener("change", (event) => build(boot.offers.find((o) => o.name === event.target.value)));
   dialog.dataset.game = offer.name;
