@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from calibration.geometry import Array
 from devices.contract import Image
 from vision.contract import VisionError
 from vision.figure_faces import FACES, Figure, Solid, check, templates
 from vision.figure_fit import prints, rows
 from vision.pictures import as_bgr
+from vision.sampling import Bools, Floats
 
 FACE_PX_MM = 10.0
 """Pixels a mm of a face picture cut from a photograph."""
@@ -23,6 +23,7 @@ SAME = 0.985
 """Likeness of two looks from which a picture of one is no longer surely told from the other."""
 ASLANT = (0.4, 1.0, 0.4)
 """What a face's neighbours and the face itself count."""
+ENDS = ("top", "bottom")
 FLAT_SPREAD = 6.0
 """Standard deviation in levels below which a face shows nothing."""
 
@@ -63,8 +64,8 @@ def from_photographs(
     solid: Solid,
     ends: tuple[Image | None, Image | None] = (None, None),
 ) -> Figure:
-    """The figure from six photographs, each with the corners of the face that is up, face after face in the order in which
-    the faces follow each other counter-clockwise seen from the top end; `ends` are square flat pictures of top and
+    """The figure from six photographs, each with the corners of the face that is up, in the order in which the faces
+    follow each other counter-clockwise seen from the top end; `ends` are square flat pictures of top and
     bottom, where there are any. Raises VisionError when something is missing."""
     if len(photographs) != FACES:
         raise VisionError(f"figure {name!r}: six photographs are needed, one a face, got {len(photographs)}")
@@ -102,8 +103,8 @@ def doubts(figures: Sequence[Figure], solid: Solid) -> list[Doubt]:
         first = made.looks[i]
         for j, second in enumerate(made.looks):
             if (second.figure, second.face) > (first.figure, first.face) and faces[a, j] > SAME:
-                sides = ((figures[k.figure].name, str(k.face)) for k in (first, second))
-                found.append(Doubt(*sides, likeness=float(faces[a, j])))
+                here, there = ((figures[k.figure].name, str(k.face)) for k in (first, second))
+                found.append(Doubt(here, there, float(faces[a, j])))
     found += _ends(figures, parts[3] @ parts[3].T, made.has_end, [(k.figure, k.turned) for k in made.looks])
     likest: dict[tuple[tuple[str, str], tuple[str, str]], Doubt] = {}
     for doubt in sorted(found, key=lambda d: -d.likeness):
@@ -111,11 +112,11 @@ def doubts(figures: Sequence[Figure], solid: Solid) -> list[Doubt]:
     return list(likest.values())
 
 
-def _ends(figures: Sequence[Figure], alike: Array, has_end: Array, whose: list[tuple[int, bool]]) -> list[Doubt]:
+def _ends(figures: Sequence[Figure], alike: Floats, has_end: Bools, whose: list[tuple[int, bool]]) -> list[Doubt]:
     found = []
     for i, (first, turned) in enumerate(whose):
         for j, (second, other) in enumerate(whose):
             if second > first and has_end[i] and has_end[j] and alike[i, j] > SAME:
-                sides = ((figures[n].name, "bottom" if t else "top") for n, t in ((first, turned), (second, other)))
-                found.append(Doubt(*sides, likeness=float(alike[i, j])))
+                here, there = ((figures[n].name, ENDS[t]) for n, t in ((first, turned), (second, other)))
+                found.append(Doubt(here, there, float(alike[i, j])))
     return found

@@ -58,6 +58,12 @@ CAMERA_PX = 0.9
 
 Prepared = tuple[Prints, Floats, list[Floats]]
 """Sample points, the levelled looks (H, N, 3), and each patch's looks as rows of length one (H, 3 n)."""
+_BESIDE = np.stack(
+    np.meshgrid(np.arange(-4.5, 5.0, 1.5), np.arange(-4.5, 5.0, 1.5), (-0.09, 0.0, 0.09)), axis=-1
+).reshape(-1, 3)
+
+Prepared = tuple[Prints, Floats, list[Floats]]
+"""Sample points, the levelled looks (H, N, 3), and each patch's looks as rows of length one (H, 3 n)."""
 
 _BESIDE = np.array(
     [(x, y, a) for x in (-6, -3, 0, 3, 6) for y in (-6, -3, 0, 3, 6) for a in (-0.14, -0.05, 0.05, 0.14)], dtype=float
@@ -224,8 +230,14 @@ def _beside(sharp: Image, fair: Image, view: View, fit: Fit, wardrobe: Wardrobe)
     """The best fit near one that is not clear: a descent that began with a neighbour's face may end a face aside."""
     places = fit.place + _BESIDE
     levels = _alike(fair, view, fit.rest, places, wardrobe.settle, wardrobe.solid)
-    i, look = (int(n) for n in np.unravel_index(np.argmax(levels), levels.shape))
-    return settle(sharp, fair, view, fit.rest, places[i], look, wardrobe)
+    best = fit
+    for _ in range(2):
+        i, look = (int(n) for n in np.unravel_index(np.argmax(levels), levels.shape))
+        best = _better(best, settle(sharp, fair, view, fit.rest, places[i], look, wardrobe))
+        if best.clear:
+            break
+        levels[:, look] = -np.inf
+    return best
 
 
 def settle(sharp: Image, fair: Image, view: View, rest: str, place: Array, look: int, wardrobe: Wardrobe) -> Fit:

@@ -171,7 +171,7 @@ class FigureReader:
                     # Never passed over in silence: what is not all shadow is something.
                     if sizes[1] >= (SHADE_MM2 if sizes[0] >= BODY_MM2 / 2 else SMALLEST_MM2):
                         rest = points
-                        whole = bool(np.all(_within(view.project(_lifted(rest)), picture)))
+                        whole = not np.any(cv2.dilate(left, np.ones((5, 5), np.uint8), borderValue=1) > floor.seen)
                         found.append(_Found(None, rest, view, whole))
                     break
                 body = corners(fit.rest, fit.place, self._solid)
@@ -297,10 +297,6 @@ def _light(fit: Fit | None) -> Array | None:
 
 def _opened(mask: Mask) -> Mask:
     return np.asarray(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)), dtype=np.uint8)
-
-
-def _lifted(points: Array) -> Array:
-    return np.column_stack([points, np.zeros(len(points))])
 
 
 def _within(pixels: Array, picture: Image) -> Array:
