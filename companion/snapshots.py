@@ -71,7 +71,7 @@ def snapshot(
         "signal": _SIGNALS.get(judgement.kind, "off") if judgement else base.signal,
         "verdict": judgement.words if judgement else None,
         "details": judgement.details if judgement else (),
-        "notes": rules.notes(match.agreed) if outcome is None else (),
+        "notes": (*_offered(match), *(rules.notes(match.agreed) if outcome is None else ())),
         "provisional": provisional,
         "record": tuple(_record(match)),
         "outcome": outcome.reason if outcome else None,
@@ -141,6 +141,17 @@ def _changed(before: Json, after: Json, role: str) -> Iterable[Mark]:
     return (Mark(place, role) for place in places)
 
 
+def _offered(match: Match) -> Iterable[Message]:
+    """What is offered and waits for the others' consent, in words."""
+    offer = match.offer
+    if offer is None:
+        return
+    if offer.text:
+        yield Message("table.offer_waits", (("player", f"#{offer.player}"), ("what", f"@{offer.words.id}")))
+    else:
+        yield offer.words
+
+
 def _acts(match: Match) -> Iterable[Act]:
     if match.paused:
         yield Act("resume", Message("table.act_resume"))
@@ -167,11 +178,14 @@ def _acts(match: Match) -> Iterable[Act]:
         final = match.provisional is None and not _illegal_by_hand(match)
         yield Act("takeback", Message("table.act_takeback"), confirm=final)
     if match.phase == "playing":
-        yield from _choices(match)
+        choices = tuple(_choices(match))
+        yield from choices
+        offered = {(act.player, act.args["text"]) for act in choices}
         for player in range(len(match.setup.players)):
             for said in rules.declarations(match.agreed, player):
                 text = rules.text(said.turn)
-                yield Act("declare", said.message, {"text": text}, player, confirm=True)
+                if (player, text) not in offered:
+                    yield Act("declare", said.message, {"text": text}, player, confirm=True)
         if not match.manual:
             yield Act("referee", Message("table.act_look_again"))
         yield Act("pause", Message("table.act_pause"))

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from companion.commands import COMMANDS
 from companion.evidence import Author, Chose
 from companion.fold import BrokenHistoryError, fold
+from companion.games.contract import Message
 from companion.match import Event, Match
 from companion.registry import GAMES
 from companion.snapshots import snapshot
@@ -25,6 +26,10 @@ def _by_hand(seed: int = 0) -> TestTable:
     args = {"game": "moguli", "players": ["Ada", "Bea"], "id": "h", "start": table.match.setup.start}
     assert table.say("new_game", **args).ok
     return table
+
+
+def _notes(table: TestTable) -> tuple[Message, ...]:
+    return snapshot(table.match, None, 1).notes
 
 
 def test_a_game_can_be_played_by_hand_alone() -> None:
@@ -156,9 +161,22 @@ def test_a_draw_needs_the_other_players_consent(agreed: bool) -> None:
     said = next(d for d in table.rules.declarations(table.state, 0) if d.needs_consent)
     assert table.say("declare", 0, text=table.rules.text(said.turn)).ok
     assert table.match.phase == "playing" and table.match.offer is not None
+    assert Message("table.offer_waits", (("player", "#0"), ("what", f"@{said.message.id}"))) in _notes(table)
     assert not table.say("agree", 0).ok, "nobody agrees to their own offer"
     assert table.say("agree" if agreed else "decline", 1).ok
     assert table.match.phase == ("over" if agreed else "playing") and table.match.offer is None
+    assert all(note.id != "table.offer_waits" for note in _notes(table))
+
+
+def test_every_act_is_offered_once() -> None:
+    for options in ({}, {"new_starting_row": True}):
+        table = TestTable(seed=1)
+        start = table.match.setup.start
+        assert table.say(
+            "new_game", game="moguli", players=["Ada", "Bea"], options=options, start=start, id="n", manual=True
+        ).ok
+        offered = [(a.command, a.player, a.args.get("text")) for a in snapshot(table.match, None, 1).acts]
+        assert len(offered) == len(set(offered)) and ("declare", 0) in {o[:2] for o in offered}
 
 
 def test_nothing_is_judged_while_paused() -> None:
