@@ -21,8 +21,8 @@ class ConfigError(Exception):
 class Config:
     """What `companion run` needs to know. Empty addresses: no such device. `box`: a serial device with
     buttons, lights, dice. `profile`: the calibrated table. `data_file`: a user's own tile set, board, cards or
-    catalogue for `game` (beside the configuration, if relative). `hints`: whether the players may ask for one. `undo`:
-    what all must agree to take back (`free`: nothing, `chance`: what brought chance or hidden things, `always`)."""
+    catalogue for `game`. Both lie beside the configuration, if relative. `hints`: whether the players may ask for one.
+    `undo`: what all must agree to take back (`free`: nothing, `chance`: what brought chance or hidden things, `always`)."""
 
     game: str = "moguli"
     camera: str = ""
@@ -44,8 +44,13 @@ def load_config(file: Path) -> Config:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"there is no configuration {file}; write one, or leave --config out") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"the configuration {file} cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        cure = 'write lines such as game = "moguli", texts in quotes'
+        raise ConfigError(f"the configuration {file} cannot be read: {error}; {cure}") from error
+    except UnicodeDecodeError:
+        raise ConfigError(f"the configuration {file} cannot be read: it is no text file in UTF-8") from None
+    except OSError as error:
+        raise ConfigError(f"the configuration {file} cannot be read: {error.strerror}") from error
     known = {f.name for f in fields(Config)}
     for key, value in data.items():
         if key not in known:
@@ -62,4 +67,8 @@ def load_config(file: Path) -> Config:
         raise ConfigError(f"{file}: undo = {config.undo!r} is not known; known are {', '.join(UNDO)}")
     if not 0 <= config.port < 65536:
         raise ConfigError(f"{file}: port must be between 0 and 65535, not {config.port}")
-    return replace(config, data_file=str(file.parent / config.data_file)) if config.data_file else config
+
+    def beside(path: str) -> str:
+        return str(file.parent / path) if path else ""
+
+    return replace(config, data_file=beside(config.data_file), profile=beside(config.profile))

@@ -62,11 +62,13 @@ def test_the_words_are_complete(capsys: pytest.CaptureFixture[str]) -> None:
         ("game = 'nonsense'", "nonsense"),
         ("language = 'xx'", "language"),
         ("game =", "cannot be read"),
+        ("game = moguli", "texts in quotes"),
+        ("game = '\udcff'", "no text file"),
     ],
 )
 def test_a_bad_configuration_names_file_and_key(tmp_path: Path, text: str, says: str) -> None:
     file = tmp_path / "table.toml"
-    file.write_text(text, encoding="utf-8")
+    file.write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(ConfigError, match=says) as error:
         load_config(file)
     assert "table.toml" in str(error.value)
@@ -76,6 +78,10 @@ def test_a_configuration_is_read(tmp_path: Path) -> None:
     file = tmp_path / "table.toml"
     file.write_text('camera = "file:///x.jpg"\nlanguage = "fi"\nport = 0\n', encoding="utf-8")
     assert load_config(file) == Config(camera="file:///x.jpg", language="fi", port=0)
+    file.write_text('profile = "p.toml"\ndata_file = "/elsewhere/d.json"\n', encoding="utf-8")
+    assert load_config(file) == Config(profile=str(tmp_path / "p.toml"), data_file="/elsewhere/d.json")
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        load_config(tmp_path)
     with pytest.raises(ConfigError, match="no configuration"):
         load_config(tmp_path / "none.toml")
 
