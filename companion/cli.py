@@ -21,6 +21,7 @@ from companion.bench.perft import divided, perft
 from companion.bulletin import Bulletin
 from companion.config import Config, ConfigError, load_config
 from companion.demo import Demo
+from companion.doctor import examine, this_machine
 from companion.games.contract import Message, Rules, RulesError
 from companion.house import House, HouseThread
 from companion.journal import FILE, FolderLock, Journal, JournalError, open_journal
@@ -47,6 +48,7 @@ _KNOWN = (
     RecordingError,
 )
 """Errors whose message says what to do."""
+_SIGNS = {"well": "ok", "note": "- ", "ill": "!!"}
 DATA = Path.home() / ".local" / "share" / "tabletop-companion"
 
 
@@ -123,6 +125,17 @@ def _parser() -> argparse.ArgumentParser:
     taken.add_argument("--continue", action="store_true", dest="go_on", help="go on with it at the next `run`")
     taken.add_argument("--data", type=Path, help="the folder of the journal")
     taken.set_defaults(command=_import)
+
+    listed = commands.add_parser("devices", help="what is plugged in, and which address to write in the configuration")
+    listed.add_argument("--language", choices=LANGUAGES, default="en")
+    listed.set_defaults(command=_devices)
+
+    doctor = commands.add_parser("doctor", help="looks the machine over and says what is wrong and what to do")
+    doctor.add_argument("--config", type=Path, help="as for run; its camera is measured")
+    doctor.add_argument("--camera", help="measure this camera")
+    doctor.add_argument("--language", choices=LANGUAGES, default="en")
+    _served(doctor)
+    doctor.set_defaults(command=_doctor)
 
     census = commands.add_parser("census", help="reads a folder of pictures with truth and counts right and wrong")
     census.add_argument("folder", type=Path)
@@ -214,6 +227,30 @@ def _demo(args: argparse.Namespace) -> int:
             print(tally.asides)
             print(tally.line)
         return 1 if tally.wrong else 0
+
+
+def _devices(args: argparse.Namespace) -> int:
+    from companion.inventory import devices
+    from devices.serial_link import candidate_ports
+
+    count = 0
+    for item in devices(this_machine(), candidate_ports()):
+        count += item.ok
+        print(f"{'  ' if item.ok else '! '}{item.url or '-':42} {say(item.words, args.language)}", flush=True)
+    return 0 if count else 1
+
+
+def _doctor(args: argparse.Namespace) -> int:
+    from devices.camera import open_camera
+
+    config = load_config(args.config) if args.config is not None else Config()
+    host, port = args.host or config.host, args.port if args.port is not None else config.port
+    ill = 0
+    for found in examine(this_machine(), args.data or DATA, host, port, args.camera or config.camera, open_camera):
+        ill += found.grade == "ill"
+        print(f"{_SIGNS[found.grade]} {say(found.words, args.language)}", flush=True)
+    print(say(Message("doctor.some_ill", (("count", ill),)) if ill else Message("doctor.all_well"), args.language))
+    return 1 if ill else 0
 
 
 def _recorder(stack: ExitStack, folder: Path, service: Service, journal: Journal) -> Recorder:
