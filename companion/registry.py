@@ -48,6 +48,13 @@ class TableFactory(Protocol):
         """The table, at simulated time 0; fingers on its buttons go through `press_wire` (name, down or up)."""
 
 
+# What to do without a part that a user may ask for.
+_WITHOUT = {
+    "reader": "cannot be read by a camera yet; leave `camera` out of the configuration and play by hand",
+    "table": "has no simulated table yet; name another game with --game, or play by hand with `companion run`",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class GameEntry:
     """One game's parts as dotted names (`module:attribute`); an empty name means that the part does not exist yet.
@@ -123,7 +130,7 @@ class GameEntry:
     def _part(self, part: str) -> Any:
         dotted: str = getattr(self, part)
         if not dotted:
-            raise UnknownGameError(f"{self.name} has no {part} yet")
+            raise UnknownGameError(f"{self.name} {_WITHOUT.get(part, f'has no {part} yet')}")
         module, _, attribute = dotted.partition(":")
         return getattr(import_module(module), attribute)
 

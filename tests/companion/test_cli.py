@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from companion.cli import main
 from companion.config import Config, ConfigError, load_config
 from companion.journal import FolderLock
+from companion.registry import GAMES, UnknownGameError
 
 
 def test_an_unknown_game_is_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,3 +113,17 @@ def test_a_count_that_is_none(turns: str, capsys: pytest.CaptureFixture[str]) ->
         main(["demo", "--turns", turns])
     assert end.value.code == 2
     assert turns in (error := capsys.readouterr().err) and "whole number" in error
+
+
+def test_a_game_whose_part_is_missing_says_what_to_do() -> None:
+    cured = {"reader": "leave `camera` out", "table": "name another game"}
+    for entry in GAMES.values():
+        for part, cure in cured.items():
+            if not getattr(entry, part):
+                with pytest.raises(UnknownGameError, match=cure):
+                    entry.load_reader() if part == "reader" else entry.load_table()
+    bare = replace(GAMES["moguli"], reader="", table="")
+    with pytest.raises(UnknownGameError, match=cured["reader"]):
+        bare.load_reader()
+    with pytest.raises(UnknownGameError, match=cured["table"]):
+        bare.load_table()
