@@ -13,10 +13,11 @@ import cv2
 import numpy as np
 
 from calibration.geometry import Array, Camera, camera_from_plane, follow_camera
-from calibration.profile import TableProfile
+from calibration.profile import Lens, TableProfile
 from devices.contract import Image
 from vision.patches import Patches, quads, remembered, shifts
 from vision.pictures import grey, shrunk
+from vision.sampling import Bools
 
 PATCH_SHARE = 0.8
 """Side of a patch as a share of a tile's."""
@@ -25,6 +26,8 @@ BARE_GRID = 6
 
 STILL_PX, CREPT_PX = 0.7, 1.5
 """Movement that is only noise, and up to which patches are followed directly."""
+ALIKE_PX = 1.0
+"""How well patches must agree about a common movement."""
 FEWEST, FEW_SHARE, OLD_SHARE = 6, 0.25, 0.6
 """Patches, and share of them, that must be seen to follow the board; below the last share they are taken anew."""
 
@@ -76,14 +79,14 @@ class TappedBoard:
         moved, seen = shifts(self._patches, picture)
         count = int(np.count_nonzero(seen))
         if count >= max(FEWEST, FEW_SHARE * len(seen)):
-            drift = np.median(moved[seen], axis=0)
-            if np.hypot(*drift) < STILL_PX:
+            drift = float(np.median(np.linalg.norm(moved[seen], axis=1)))
+            if drift < STILL_PX:
                 if count < OLD_SHARE * len(seen):
-                    near = drift.astype(np.float32)
+                    near = np.median(moved[seen], axis=0).astype(np.float32)
                     self._patches = remembered(picture, self._patches.x + near[0], self._patches.y + near[1])
                     self._small = _small(picture)
                 return self._camera, False
-            if np.hypot(*drift) <= CREPT_PX:
+            if drift <= CREPT_PX:
                 crept = self._followed(self._camera, self._centres_px(self._camera), moved, seen)
                 if crept is not None:
                     return self._kept(picture, crept), False
@@ -100,12 +103,14 @@ class TappedBoard:
     def _centres_px(self, camera: Camera) -> Array:
         return camera.project(self._centres_mm)
 
-    def _followed(self, camera: Camera, centres_px: Array, moved: Array, seen: Array) -> Camera | None:
+    def _followed(self, camera: Camera, centres_px: Array, moved: Array, seen: Bools) -> Camera | None:
         """The camera by the patches that moved alike."""
-        alike = seen & (np.linalg.norm(moved - np.median(moved[seen], axis=0), axis=1) < CREPT_PX)
+        before, now = centres_px[seen], centres_px[seen] + moved[seen]
+        _, kept = cv2.estimateAffinePartial2D(before, now, ransacReprojThreshold=ALIKE_PX)
+        alike = np.zeros(0, dtype=bool) if kept is None else np.asarray(kept).ravel() > 0
         if np.count_nonzero(alike) < FEWEST:
             return None
-        return follow_camera(camera, self._centres_mm[alike], centres_px[alike] + moved[alike])
+        return follow_camera(camera, self._centres_mm[seen][alike], now[alike])
 
     def _knocked(self, picture: Image) -> Camera | None:
         """The camera after a knock, None when nothing shows that there was one."""
@@ -135,8 +140,11 @@ class TappedBoard:
         corners = (shifted.astype(np.float64) + 0.5) / scale - 0.5
         if np.linalg.norm(corners - outline, axis=1).max() < CREPT_PX:
             return None
-        width, height = self._camera.width, self._camera.height
-        camera = camera_from_plane(self._corners_mm, corners, width, height, self._profile.lens)
+        width, height, matrix = self._camera.width, self._camera.height, self._camera.matrix
+        # A knock does not change the lens.
+        sizes = (float(matrix[0, 0]), float(matrix[1, 1]), float(matrix[0, 2]), float(matrix[1, 2]))
+        lens = self._profile.lens or Lens(width, height, *sizes, (0.0, 0.0, 0.0, 0.0, 0.0))
+        camera = camera_from_plane(self._corners_mm, corners, width, height, lens)
         return None if camera is None else self._confirmed(picture, camera)
 
     def _confirmed(self, picture: Image, camera: Camera) -> Camera | None:

@@ -18,7 +18,7 @@ from vision.overlay import draw_tiles
 from vision.pictures import as_bgr, fault_of
 from vision.reading import SURE_LEAD, Fact, Reading
 from vision.registration import Pose, Registration, board_corners_px
-from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, middle
+from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, middle, sampled
 from vision.tile_layout import PATHS, PROBE
 from vision.tile_pawns import PAWNS, Pawn, pawn_of
 from vision.tile_reading import CHANGED_LEVELS, Evidence, Layout, Learned, covered, lead, look_again, study
@@ -43,7 +43,8 @@ RELEARN_S = 60.0
 @dataclass(frozen=True, slots=True, eq=False)
 class _Memory:
     """The last pictures' evidence. `maps` are remap coordinates of its probes, `corners` the board in the picture.
-    All probes are kept in the light of the picture that was studied."""
+    `agreed` is the evidence of the last picture that the table agreed on, `same` (T) the places that show nothing else
+    since. All probes are kept in the light of the picture that was studied."""
 
     camera: Camera
     learned: Learned
@@ -52,6 +53,8 @@ class _Memory:
     corners: tuple[tuple[float, float], ...]
     studied_s: float
     facts: Mapping[str, Fact]
+    agreed: Evidence
+    same: Bools
 
 
 class TileReader:
@@ -118,9 +121,18 @@ class TileReader:
             mine = np.array([look.get(f"pawn:{c}") == player for c in self._cells]) & open_
             found.append(pawn_of(evidence.pawn_look.colour[mine] - colours.door) if mine.any() else before)
         self._pawns = (found[0], found[1])
+        self._memory = replace(self._memory, agreed=evidence, same=self._as_agreed(evidence, look))
         if None in colours.pawns:
             learned = replace(self._memory.learned, colours=replace(colours, pawns=self._pawns))
             self._memory = replace(self._memory, learned=learned)
+
+    def _as_agreed(self, evidence: Evidence, look: Mapping[str, str]) -> Bools:
+        """Which places show clearly what the table has agreed on."""
+        names = np.array(PATHS)[evidence.paths.argmax(axis=1)], np.array(PAWNS)[evidence.pawns.argmax(axis=1)]
+        paths = np.array([look.get(f"path:{c}", "") for c in self._cells]) == names[0]
+        pawns = np.array([look.get(f"pawn:{c}", "") for c in self._cells]) == names[1]
+        clear = (lead(evidence.paths) >= SURE_LEAD) & (lead(evidence.pawns) >= SURE_LEAD)
+        return np.asarray(paths & pawns & clear & ~evidence.behind & ~evidence.askew)
 
     def draw(self, image: Image, reading: Reading) -> Image:
         """A copy of the picture with the reading drawn over it."""
@@ -141,14 +153,32 @@ class TileReader:
             return memory
         if len(which) > RELEARN_SHARE * len(changed):
             return self._studied(picture, pose, time_s)
-        hand = bool(memory.evidence.behind.any())
-        part = look_again(picture, pose.camera, self._layout, which, memory.learned, light, hand)
-        evidence = _merged(memory.evidence, replace(part, probe=_relit(part.probe, np.exp(-light))))
-        behind = covered(evidence.coloured, evidence.dark, evidence.paths, self._layout)
+        evidence, same = memory.evidence, memory.same & ~changed
+        restored = self._restored(picture, memory, which, light)
+        if restored is not None:
+            evidence = _merged(evidence, restored)
+            same[restored.which] = True
+            which = np.setdiff1d(which, restored.which)
+        if len(which):
+            hand = bool(memory.evidence.behind.any())
+            part = look_again(picture, pose.camera, self._layout, which, memory.learned, light, hand)
+            evidence = _merged(evidence, replace(part, probe=_relit(part.probe, np.exp(-light))))
+        behind = covered(evidence.coloured, evidence.dark, evidence.paths, self._layout) & ~same
         other = np.flatnonzero(changed | (behind != memory.evidence.behind))
         evidence = replace(evidence, behind=behind)
         facts = {**memory.facts, **self._facts(evidence, other)}
-        return replace(memory, evidence=evidence, maps=_maps(evidence), facts=facts)
+        return replace(memory, evidence=evidence, maps=_maps(evidence), facts=facts, same=same)
+
+    def _restored(self, picture: Image, memory: _Memory, which: Indices, light: Floats) -> Evidence | None:
+        """The agreed evidence of those places that look again as they did then: a hand has gone."""
+        agreed = memory.agreed
+        some = which[(~agreed.behind & ~agreed.askew & (lead(agreed.paths) >= SURE_LEAD) & ~memory.same)[which]]
+        if not len(some):
+            return None
+        pixels = PROBE.pixels(memory.camera, agreed.poses[some], self._layout.sizes_mm["tile_height"])
+        before = replace(_rows(agreed, some), spots_px=np.stack(pixels, axis=1))
+        changed = _changed(sampled(picture, *pixels)[0], before, np.exp(light))
+        return None if changed.all() else _rows(before, np.flatnonzero(~changed))
 
     def _followed(self, memory: _Memory, camera: Camera) -> _Memory:
         """The same memory under a camera that has crept a little."""
@@ -166,7 +196,17 @@ class TileReader:
             self._pawns = learned.colours.pawns
         corners = board_corners_px(self._profile, pose.camera)
         facts = self._facts(evidence, evidence.which)
-        return _Memory(pose.camera, learned, evidence, _maps(evidence), corners, time_s, facts)
+        return _Memory(
+            pose.camera,
+            learned,
+            evidence,
+            _maps(evidence),
+            corners,
+            time_s,
+            facts,
+            evidence,
+            np.zeros(len(facts) // 3, bool),
+        )
 
     def _facts(self, evidence: Evidence, which: Indices) -> dict[str, Fact]:
         facts: dict[str, Fact] = {}
@@ -219,14 +259,18 @@ def _compared(now: Image, before: Evidence) -> tuple[Floats, Bools]:
     some, were = now[:, ::12].reshape(-1, 3), before.probe[:, ::12].reshape(-1, 3)
     ratio = (some + np.float32(LOG_OFFSET)) / (were + np.float32(LOG_OFFSET))
     gain = np.minimum(np.maximum(middle(ratio, 0), 0.2), 5.0).astype(np.float32)
+    return np.log(gain), _changed(now, before, gain)
+
+
+def _changed(now: Image, before: Evidence, gain: Floats) -> Bools:
+    """Which tiles have changed, in a light so many times as bright (BGR)."""
     blue, green, red = cv2.split(cv2.absdiff(now, _relit(before.probe, gain)))
     off = np.asarray(cv2.max(cv2.max(blue, green), red))
     noise = 6.0 * float(middle(off[:, ::12].astype(np.float32).ravel(), 0))
     limit = before.tolerance
     if noise > CHANGED_LEVELS:
         limit = np.maximum(limit, np.uint8(min(noise, 255.0)))
-    changed = np.asarray(np.count_nonzero(off > limit, axis=1) >= CHANGED_SAMPLES)
-    return np.log(gain), changed
+    return np.asarray(np.count_nonzero(off > limit, axis=1) >= CHANGED_SAMPLES)
 
 
 def _merged(whole: Evidence, part: Evidence) -> Evidence:
@@ -241,6 +285,13 @@ def _merged(whole: Evidence, part: Evidence) -> Evidence:
         elif field.name != "which":
             merged[field.name] = _placed(old, new, part.which)
     return Evidence(which=whole.which, **merged)
+
+
+def _rows(whole: Evidence, which: Indices) -> Evidence:
+    """The evidence of some of the tiles."""
+    part = {f.name: getattr(whole, f.name)[which] for f in fields(whole) if f.name != "pawn_look"}
+    look = type(whole.pawn_look)(*(getattr(whole.pawn_look, f.name)[which] for f in fields(whole.pawn_look)))
+    return Evidence(**part, pawn_look=look)
 
 
 def _placed(old: Anys, new: Anys, which: Indices) -> Anys:
