@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from calibration.profile import TableProfile, load_board
@@ -22,12 +23,14 @@ from companion.eyes import Eyes, report_camera
 from companion.games.contract import Look, Refusal, Setup
 from companion.match import Choice
 from companion.mischief import illegal_act
+from companion.mishaps import CARELESS, Careless, Schedule, bump, careless, light_change
 from companion.registry import GameEntry
 from companion.service import Service
 from devices.contract import Condition, Frame
 from devices.faults import Fault, Running
 from devices.gpio import GpioButtons, GpioLights, MockWires, load_pins, mock_factory, open_buttons, open_lights
-from devices.simulated.contract import SimulatedTable
+from devices.simulated.contract import SimulatedTable, TroubledTable
+from devices.simulated.disturbances import Covered, LampSwitch
 from devices.simulated.faults import open_faulty
 from devices.supervised import Kept
 
@@ -38,8 +41,8 @@ FRAME_S = 0.1
 PATIENCE_S = 20.0
 """Simulated time within which a finished turn must be on the record."""
 
-ILLEGAL_SHARE, CHANGED_MIND_SHARE, TAKEBACK_SHARE = 0.1, 0.08, 0.04
-"""How often a player first does something illegal, puts a turn back by hand, or takes the last one back by button."""
+PLANT_TRIES = 40
+"""How many illegal acts are tried to find one against a rule that has not been broken yet."""
 
 _log = logging.getLogger(__name__)
 
@@ -53,6 +56,7 @@ class Tally:
     wrong: int = 0
     illegal: dict[str, int] = field(default_factory=dict)
     takebacks: int = 0
+    mishaps: dict[str, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
     def fault(self, what: str) -> None:
@@ -63,9 +67,17 @@ class Tally:
 
     @property
     def asides(self) -> str:
-        """What else happened: illegal acts that were named with their rule, and takebacks."""
+        """What else happened: illegal acts that were named with their rule, takebacks, mishaps."""
         rules = ", ".join(f"{rule} {count}" for rule, count in sorted(self.illegal.items()))
-        return f"illegal acts named {sum(self.illegal.values())} ({rules or 'none'}), takebacks {self.takebacks}"
+        mishaps = ", ".join(f"{name} {count}" for name, count in sorted(self.mishaps.items()))
+        return (
+            f"illegal acts named {sum(self.illegal.values())} ({rules or 'none'}), takebacks {self.takebacks}, "
+            f"mishaps: {mishaps or 'none'}"
+        )
+
+    def happened(self, name: str) -> None:
+        """Counts one mishap."""
+        self.mishaps[name] = self.mishaps.get(name, 0) + 1
 
     @property
     def line(self) -> str:
@@ -116,9 +128,10 @@ class Demo:
         self.rules = game.load_rules()
         self.board = load_board(game.name)
         self.tally = Tally()
-        self._choose = game.load_choose()
+        self._choose, self._plant = game.load_choose(), game.load_illegal()
         self._speed = speed
         self._chance = random.Random(seed)
+        self._schedule = Schedule(random.Random(f"mishaps {seed}"))
         self._fingers = Author("button", "simulated")
         self.clock = DemoClock()
         self.faults = Running(self.clock, scenario)
@@ -145,7 +158,8 @@ class Demo:
                     self._begin()
                     while self.service.match.phase == "playing" and (turns is None or self._made < turns):
                         self._mischief()
-                        self._turn()
+                        if self.service.match.phase == "playing":
+                            self._turns()
                     if turns is None:
                         self._rest(5.0)
                 except Disturbed:
@@ -246,6 +260,8 @@ class Demo:
         args = {"game": self.game.name, "players": list(NAMES[:count]), "options": options, "start": "table"}
         self.service.submit("new_game", args, self._fingers)
         self._mine = self.service.match.id
+        if not self._until(lambda: self.service.match.check.ready, PATIENCE_S / 2):
+            self._clear_view()
         if not self._until(lambda: self.service.match.check.ready, PATIENCE_S):
             differences = [m.id for m in self.service.match.check.differences]
             raise Unready(f"the start was not recognised: {differences}")
@@ -253,6 +269,13 @@ class Demo:
         self._until(lambda: self.service.match.phase == "playing", PATIENCE_S)
         if self.service.match.phase != "playing" or self.service.match.agreed != self._state:
             raise Unready("the game began from another position than the table's")
+
+    def _clear_view(self) -> None:
+        """Does what the program says when it cannot read places: moves the lamp that is mirrored in them."""
+        unread = any(m.id == "table.cannot_read" for m in self.service.match.check.differences)
+        if unread and isinstance(self._table, TroubledTable):
+            self._table.disturb(LampSwitch("diffuse"))
+            self.tally.happened("lamp moved")
 
     @property
     def _pictures(self) -> Bulletin | None:
@@ -265,22 +288,43 @@ class Demo:
             self._tick()
 
     def _mischief(self) -> None:
-        """Now and then an illegal act, a turn put back by hand, or the last turn taken back by button."""
-        share = self._chance.random()
-        if share < ILLEGAL_SHARE:
-            self._illegal()
-        elif share < ILLEGAL_SHARE + CHANGED_MIND_SHARE:
-            self._changed_mind()
-        elif share < ILLEGAL_SHARE + CHANGED_MIND_SHARE + TAKEBACK_SHARE and len(self._states) > 1:
-            self._taken_back()
+        """What is due before this turn: illegal acts, takebacks, lamps, a bump."""
+        self._schedule.next_turn()
+        acts: dict[str, Callable[[], bool]] = {
+            "illegal": self._illegal,
+            "changed_mind": self._changed_mind,
+            "taken_back": self._taken_back,
+            "put_back": lambda: self._put_back(1),
+            "put_back_two": lambda: self._put_back(2),
+            "light": lambda: self._disturbed("light"),
+            "bump": lambda: self._disturbed("bump"),
+        }
+        for name in self._schedule.before():
+            if self.service.match.phase == "playing" and acts[name]():
+                self._schedule.done(name)
 
-    def _illegal(self) -> None:
+    def _disturbed(self, name: str) -> bool:
+        if isinstance(self._table, TroubledTable):
+            self._table.disturb(bump(self._chance) if name == "bump" else light_change(self._chance))
+            self.tally.happened(name)
+            self._rest(self._chance.uniform(0.0, 2.0))
+        return True
+
+    def _planted(self) -> tuple[Mapping[str, str], str] | None:
+        """An illegal act and the rule that it breaks, one that has not been broken yet where there is such."""
+        if self._plant is None:
+            earlier = self._states[-2] if len(self._states) > 1 else None
+            return illegal_act(self.rules, self._state, earlier, self._chance)
+        found = [self._plant(self._state, self._chance) for _ in range(PLANT_TRIES)]
+        known = self.tally.illegal
+        return min((act for act in found if act is not None), key=lambda act: known.get(act[1], 0), default=None)
+
+    def _illegal(self) -> bool:
         """Something illegal, ended with the done-button; it must be named with its rule, and is then put back."""
         assert self._table is not None
-        earlier = self._states[-2] if len(self._states) > 1 else None
-        act = illegal_act(self.rules, self._state, earlier, self._chance)
+        act = self._planted()
         if act is None:
-            return
+            return False
         changes, rule = act
         before = self.rules.look(self._state)
         self._goal = None
@@ -295,26 +339,30 @@ class Demo:
             self.tally.fault(f"the illegal act {changes} breaks {rule}; the program says {named}")
         self._table.perform({key: before[key] for key in changes})
         self._settle(f"after {rule}")
+        return True
 
-    def _changed_mind(self) -> None:
+    def _changed_mind(self) -> bool:
         """A turn is made and put back by hand before it is ended."""
         assert self._table is not None
         turn, after, declared = self._pick(self._state)
-        if declared:
-            return
-        self._goal = after
         before = self.rules.look(self._state)
         trace = dict(self.rules.trace(self._state, turn))
+        if declared or not trace:
+            return False
+        self._goal = after
         self._table.perform(trace)
         self._until(lambda: not self._busy and self.service.match.provisional is not None, PATIENCE_S)
         self._table.perform({key: before[key] for key in trace})
         self.tally.takebacks += 1
         self._goal = None
         self._settle("after a turn put back")
+        return True
 
-    def _taken_back(self) -> None:
+    def _taken_back(self) -> bool:
         """The last final turn is taken back by button, and the table put as it was."""
         assert self._table is not None
+        if len(self._states) < 2:
+            return False
         now, before = self.rules.look(self._state), self.rules.look(self._states[-2])
         self._states.pop()
         self._state, self._goal = self._states[-1], None
@@ -322,6 +370,20 @@ class Demo:
         self._table.perform({key: value for key, value in before.items() if now[key] != value})
         self.tally.takebacks += 1
         self._settle("after a takeback by button")
+        return True
+
+    def _put_back(self, turns: int) -> bool:
+        """The last final turns are taken back by hand alone: the table is put as it was before them."""
+        assert self._table is not None
+        looks = [self.rules.look(state) for state in self._states[-turns - 1 :]]
+        if len(looks) <= turns or any(one == other for one, other in pairwise(looks)):
+            return False
+        del self._states[-turns:]
+        self._state = self._goal = self._states[-1]
+        self._table.perform({key: value for key, value in looks[0].items() if looks[-1][key] != value})
+        self.tally.takebacks += 1
+        self._settle(f"after {turns} turns put back by hand")
+        return True
 
     @property
     def _said(self) -> str:
@@ -340,36 +402,108 @@ class Demo:
             self.tally.fault(f"{when}: the program has another position, it says {self._said}")
             self._set_right()
 
-    def _turn(self) -> None:
-        """One turn of the player to move, by hand, ended with the done-button."""
+    def _turns(self) -> None:
+        """One turn of the player to move, or two where the camera misses both; careless where that is due."""
         assert self._table is not None
-        rules, state = self.rules, self._state
-        player = rules.to_act(state).players[0]
-        turn, after, declared = self._pick(state)
+        turn, after, declared = self._pick(self._state)
+        if isinstance(self._table, TroubledTable) and not declared:
+            for name in self._schedule.within():
+                if name == "missed_two":
+                    following = self._pick(after) if self.rules.outcome(after) is None else None
+                    if following is None or following[2]:
+                        continue
+                    self._missed(self._table, [(turn, after), following[:2]])
+                elif name == "missed":
+                    self._missed(self._table, [(turn, after)])
+                else:
+                    trace = self.rules.trace(self._state, turn)
+                    how = careless(name, trace, self.rules.look(self._state), self._chance)
+                    if how is None:
+                        continue
+                    self._carelessly(self._table, turn, after, how)
+                self._schedule.done(name)
+                self.tally.happened("careless" if name in CARELESS else name)
+                return
+        self._turn(turn, after, declared)
+
+    def _turn(self, turn: Any, after: Any, declared: bool) -> None:
+        """One turn, by hand, ended with the done-button."""
+        assert self._table is not None
+        player = self._player
         self._goal = after
         before = self.service.match.turns
-        self._table.perform(rules.trace(state, turn))
-        what = f"turn {before + 1}, {rules.text(turn)}"
+        self._table.perform(self.rules.trace(self._state, turn))
         if declared:
             self._until(lambda: not self._busy and self.service.match.doubt is None, PATIENCE_S)
             self._rest(1.5)
-            self.service.submit("declare", {"text": rules.text(turn)}, Author("seat", f"player {player + 1}", player))
+            author = Author("seat", f"player {player + 1}", player)
+            self.service.submit("declare", {"text": self.rules.text(turn)}, author)
         if not declared or self.service.match.turns == before:
             self._table.press(f"done{player + 1}")
-        self._until(lambda: not self._busy and self.service.match.turns != before, PATIENCE_S)
+        self._judged(before, [(turn, after)])
+
+    def _carelessly(self, table: TroubledTable, turn: Any, after: Any, how: Careless) -> None:
+        """A turn that is mended only after a while, or when the program complains; nobody may call it illegal."""
+        self._goal = after
+        before, button = self.service.match.turns, f"done{self._player + 1}"
+        table.perform(how.first)
+        table.act(how.acts)
+        ended = how.may_end and self._chance.random() < 0.4
+        if ended:
+            table.press(button)
+        complaints = ("unfinished", "illegal", "question")
+        pause_s = self._chance.uniform(1.0, 3.0)
+        self._until(lambda: not self._busy, PATIENCE_S)
+        if ended:
+            self._until(lambda: self._said in complaints or self.service.match.turns != before, pause_s)
+        else:
+            self._rest(pause_s)
+        if self._said == "illegal":
+            judgement = self.service.match.judgement
+            said = judgement.words.id if judgement is not None else ""
+            self.tally.fault(f"turn {before + 1}, {self.rules.text(turn)}, not finished, was called illegal: {said}")
+        table.act(how.mend)
+        table.perform(how.last)
+        self._until(lambda: not self._busy, PATIENCE_S)
+        if self.service.match.turns == before and not self.service.match.pressed:
+            table.press(button)
+        self._judged(before, [(turn, after)])
+
+    def _missed(self, table: TroubledTable, turns: list[tuple[Any, Any]]) -> None:
+        """Turns made and ended while something covers the lens."""
+        before, state = self.service.match.turns, self._state
+        table.disturb(Covered(2.0 + 7.0 * len(turns)))
+        self._rest(0.4)
+        for turn, after in turns:
+            table.perform(self.rules.trace(state, turn))
+            table.press(f"done{self.rules.to_act(state).players[0] + 1}")
+            state = after
+        self._goal = state
+        self._rest(2.0 + 7.0 * len(turns))
+        self._judged(before, turns)
+
+    @property
+    def _player(self) -> int:
+        return self.rules.to_act(self._state).players[0]
+
+    def _judged(self, before: int, turns: list[tuple[Any, Any]]) -> None:
+        """Waits until the turns are on the record, and counts whether they are right."""
+        wanted, after = before + len(turns), turns[-1][1]
+        what = f"turn {before + 1}, {'; '.join(self.rules.text(turn) for turn, _ in turns)}"
+        self._until(lambda: not self._busy and self.service.match.turns >= wanted, PATIENCE_S)
         match = self.service.match
-        if match.turns == before + 1 and match.agreed == after:
-            self.tally.right += 1
-        elif match.turns == before + 1:
-            self.tally.fault(f"{what} was recorded as {match.entries[-1].text}")
+        if match.turns == wanted and match.agreed == after:
+            self.tally.right += len(turns)
+        elif match.turns != before:
+            self.tally.fault(f"{what} was recorded as {'; '.join(e.text for e in match.entries[before:])}")
         else:
             judgement = match.judgement
             said = (judgement.words.id, judgement.places) if judgement else "nothing"
             self.tally.fault(f"{what} is not on the record: the program says {said}")
+        self._states += [state for _, state in turns]
         self._state = after
         if match.agreed != after:
             self._set_right()
-        self._states.append(self._state)
 
     def _pick(self, state: Any) -> tuple[Any, Any, bool]:
         """A turn, the state after it, and whether it must be declared because a camera cannot tell it from another."""

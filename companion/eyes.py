@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
@@ -22,7 +22,7 @@ from companion.words import knows
 from devices.contract import Condition, Frame, Image, Source
 from devices.supervised import Supervised
 from vision.contract import Reader
-from vision.reading import Reading
+from vision.reading import Fact, Reading
 from vision.settler import Settler
 
 AGAIN_S = 0.3
@@ -39,6 +39,15 @@ PICTURE_S = 1.0
 
 WAIT_S = 0.25
 """How long one wait for a picture lasts."""
+
+SHAKEN_SHARE = 0.17
+"""When more of the picture than this changes at once, camera or board have been knocked, or the light has changed."""
+
+STILL_NATS = 1.0
+"""A hidden place whose likelihoods have changed by less than this looks as it did."""
+
+COVERED_S = 30.0
+"""So long the eyes count as working although the board cannot be seen: something is before the lens and will go."""
 
 RETRY_S = (1.0, 2.0, 5.0, 10.0)
 _log = logging.getLogger(__name__)
@@ -88,20 +97,22 @@ class Eyes:
         self._read_s = -IDLE_S
         self._shown_s = -PICTURE_S
         self._reading: Reading | None = None
+        self._calm: Mapping[str, Fact] = {}
         self._bad_since_s: float | None = None
         self._open = False
-        self._rested = False
+        self._rested = self._troubled = self._shaken = False
         self.readings = 0
 
     @property
     def working(self) -> bool:
-        """True while pictures come and the board is in them."""
-        return self._open and self._bad_since_s is None and self._reading is not None
+        """True while pictures come and the board is in them, or was a moment ago."""
+        blind_s = 0.0 if self._bad_since_s is None else self._latest_s - self._bad_since_s
+        return self._open and self._reading is not None and blind_s < COVERED_S
 
     @property
     def current(self) -> bool:
         """True while the table is at rest and the last reading shows it."""
-        return self.working and self._rested
+        return self.working and self._rested and self._bad_since_s is None
 
     @property
     def latest_s(self) -> float:
@@ -149,11 +160,14 @@ class Eyes:
         self._open = True
         self._latest_s = frame.time_s
         stillness = self._settler.feed(frame)
+        self._shaken = self._shaken or stillness.share > SHAKEN_SHARE
         since_s = frame.time_s - self._read_s
-        again_s = AGAIN_S if self._want or self._bad_since_s is not None else IDLE_S
+        again_s = AGAIN_S if self._want or self._bad_since_s is not None or self._troubled else IDLE_S
         seen = None
         if stillness.fresh or (stillness.state == "still" and not 0.0 <= since_s < again_s):
             seen = self._read(frame)
+        elif self._shaken and not 0.0 <= since_s < AGAIN_S:
+            self._read(frame)  # only to notice what has become of the board: a table in motion is not judged
         self._rested = stillness.state == "still" and (seen is not None or self._rested)
         if self._bulletin is not None and (seen is not None or frame.time_s - self._shown_s >= PICTURE_S):
             self._show(frame)
@@ -165,6 +179,7 @@ class Eyes:
             self._agreed = self._corner = None
         if agreed is not None and self._reading is not None and agreed[0] == self._reading.frame_number:
             self._reader.agree(agreed[1])
+            self._calm = self._reading.facts
         if corner is not None and self._profile.corners_px and corner in self._profile.board.corner_names:
             first = self._profile.board.corner_names.index(corner)
             corners = self._profile.corners_px
@@ -174,7 +189,8 @@ class Eyes:
 
     def _read(self, frame: Frame) -> Seen | None:
         reading = self._reader.read(frame)
-        self._reading, self._read_s = reading, frame.time_s
+        self._reading, self._read_s, self._troubled = reading, frame.time_s, bool(reading.troubles)
+        self._shaken = False
         self.readings += 1
         if not reading.board_found or not reading.facts:
             if self._bad_since_s is None:
@@ -187,7 +203,15 @@ class Eyes:
             self._report(reading.troubles[0])
             return None
         self._report(None)
-        return Seen(reading, f"f{frame.number}", self._author)
+        still = frozenset(key for key, fact in reading.facts.items() if fact.hidden and self._as_before(key, fact))
+        return Seen(replace(reading, still=still), f"f{frame.number}", self._author)
+
+    def _as_before(self, key: str, fact: Fact) -> bool:
+        """Whether a hidden fact's part of the picture looks as when the table was last agreed on."""
+        old = self._calm.get(key)
+        if old is None or not old.hidden or old.values != fact.values:
+            return False
+        return all(abs(a - b) < STILL_NATS for a, b in zip(old.log_likelihoods, fact.log_likelihoods, strict=True))
 
     def _report(self, trouble: str | None) -> None:
         words = None if trouble is None else Message(trouble if knows(trouble) else "vision.other", (("id", trouble),))

@@ -9,7 +9,7 @@ from companion.draft import Draft, choice, fact_words, place_of, refusal_json, r
 from companion.evidence import Seen
 from companion.games.contract import Look, Message, Story
 from companion.match import Match, as_json
-from companion.referee import ACCEPT, BEYOND, LOOKS, LOOKS_OPENED, Position, Tale, Verdict, judge
+from companion.referee import ACCEPT, BEYOND, LOOKS_OPENED, Position, Tale, Verdict, judge
 from companion.sight import CHANGE, COVERED, Sight, likely_looks, sight_of
 from vision.reading import SURE_LEAD, Reading
 
@@ -78,8 +78,8 @@ def settle(draft: Draft, verdict: Verdict, sight: Sight, at_s: float, presses: i
 
 
 def _covered(draft: Draft, reading: Reading, position: Position, sight: Sight, verdict: Verdict) -> None:
-    """Holds a verdict back while something covers the table, and says what. When that lasts, a few covered places are
-    asked about, with what would be legal if they had changed; more have to be uncovered."""
+    """Holds a verdict back while something covers the table, and says what. When that lasts, it is asked
+    about, with what would be legal if a covered place had changed; many covered places are waited for twice as long."""
     at_s, keys = reading.time_s, sorted(sight.covered)
     if verdict.kind == "accepted" and position.presses and verdict.tale.kind == "grow":
         # Seen so far, but what is covered may belong to the turn that was ended.
@@ -88,7 +88,8 @@ def _covered(draft: Draft, reading: Reading, position: Position, sight: Sight, v
     since = draft.match.doubt
     if not _confirmed(draft, held, at_s, SAY_S):
         return
-    if len({place_of(k) for k in keys}) <= ASKED_PLACES and at_s - (since[1] if since else at_s) >= HIDDEN_S:
+    few = len({place_of(k) for k in keys}) <= ASKED_PLACES
+    if at_s - (since[1] if since else at_s) >= (HIDDEN_S if few else 2 * HIDDEN_S):
         opened = judge(draft.match.rules, position, sight.opened(), LOOKS_OPENED)
         settle(draft, opened, sight, at_s, position.presses, by_hand=True)
         return
@@ -328,7 +329,7 @@ def _start_check(draft: Draft, reading: Reading) -> None:
     sight = sight_of(reading, best)
     unknown = {k: dict.fromkeys(reading.facts[k].values, 0.0) for k in hidden}
     sight = Sight({k: v for k, v in sight.costs.items() if k not in told} | unknown)
-    looks = likely_looks(sight, best, LOOKS, BEYOND, change=0.0)
+    looks = likely_looks(sight, best, LOOKS_OPENED, BEYOND, change=0.0)
     starts = [
         (cost, look, match.rules.start_from_look(look, match.setup.options, match.setup.start)) for cost, look in looks
     ]

@@ -26,7 +26,7 @@ ILLEGAL = 3.0
 UNSEEN = 6.0
 """Prior cost of each act that left no mark: more than ACCEPT, so that the story of fewest unseen acts is taken."""
 
-LOOKS, LOOKS_OPENED = 12, 64
+LOOKS, LOOKS_OPENED = 12, 96
 """How many looks are tried, and how many where covered places may hide anything; of them only those within BEYOND nats
 of the best."""
 BEYOND = 14.0

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from companion.games.contract import Look
-from vision.reading import Reading
+from vision.reading import SURE_LEAD, Reading
 
 FLOOR = 20.0
 """The most that one fact can say against a look (nats), so that one glitch never outvotes everything else."""
@@ -22,6 +22,12 @@ GLIMPSE = 0.9
 """The most that a fact which something covers can say for one value rather than another: with CHANGE less than what
 decides anything, for what is seen of a covered thing misleads with great confidence."""
 
+AGREES = 2.5
+"""The same where it shows just what is expected, and clearly: few things that cover a changed place look so."""
+
+BARE = ("-", "")
+"""What games call a place on which nothing lies."""
+
 FLAT = 2.5
 """A fact whose values all lie within so many nats says nothing worth a doubt: it counts as hidden."""
 
@@ -32,7 +38,8 @@ class Sight:
 
     `costs`: fact key -> value -> nats by which the value explains the picture worse than the best value, 0..FLOOR; a
     value that is not listed costs FLOOR. `hidden`: facts about which the picture says nothing. `covered`: those of them
-    that something hides or that lie askew, with what little may be concluded: key -> value -> nats, 0..GLIMPSE.
+    that something hides or that lie askew, and whose picture has changed, with what little may be concluded:
+    key -> value -> nats, 0..AGREES.
     """
 
     costs: Mapping[str, Mapping[str, float]]
@@ -76,8 +83,12 @@ def sight_of(reading: Reading, keys: Look) -> Sight:
         peak = max(fact.log_likelihoods)
         if fact.hidden:
             hidden.add(key)
+            if key in reading.still:
+                continue
+            # A bare place proves nothing: a piece may lie beside it.
+            agrees = fact.best == keys[key] and fact.best not in BARE and fact.lead >= SURE_LEAD
             shown = zip(fact.values, fact.log_likelihoods, strict=True)
-            covered[key] = {v: min(GLIMPSE, (peak - x) / 4.0) for v, x in shown}
+            covered[key] = {v: min(AGREES if agrees else GLIMPSE, (peak - x) / 4.0) for v, x in shown}
             continue
         if len(fact.values) > 1 and peak - min(fact.log_likelihoods) < FLAT:
             hidden.add(key)
@@ -120,16 +131,17 @@ def _cheapest_subsets(
 ) -> list[tuple[float, dict[str, str]]]:
     """The cheapest sets of flips (sorted by cost) with at most one flip a fact, the empty set first."""
     found: list[tuple[float, dict[str, str]]] = [(0.0, {})]
-    heap: list[tuple[float, tuple[int, ...]]] = [(flips[0][0], (0,))] if flips else []
+    heap: list[tuple[float, int, tuple[int, ...]]] = [(flips[0][0], 1, (0,))] if flips else []
     while heap and len(found) < limit:
-        cost, chosen = heapq.heappop(heap)
+        cost, size, chosen = heapq.heappop(heap)
         if cost > beyond:
             break
-        keys = {flips[i][1] for i in chosen}
-        if len(keys) == len(chosen):
-            found.append((cost, {flips[i][1]: flips[i][2] for i in chosen}))
         after = chosen[-1] + 1
-        if after < len(flips):
-            heapq.heappush(heap, (cost + flips[after][0], (*chosen, after)))
-            heapq.heappush(heap, (cost - flips[after - 1][0] + flips[after][0], (*chosen[:-1], after)))
+        several = after < len(flips)
+        if len({flips[i][1] for i in chosen}) == size:
+            found.append((cost, {flips[i][1]: flips[i][2] for i in chosen}))
+            if several:  # what has two flips of one fact can only be mended, not grow
+                heapq.heappush(heap, (cost + flips[after][0], size + 1, (*chosen, after)))
+        if several:
+            heapq.heappush(heap, (cost - flips[after - 1][0] + flips[after][0], size, (*chosen[:-1], after)))
     return found

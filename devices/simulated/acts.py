@@ -84,6 +84,23 @@ def acts_for(changes: Mapping[str, str], look: Mapping[str, str]) -> list[Act]:
     return acts
 
 
+def effect_of(act: Act, look: Mapping[str, str]) -> dict[str, str]:
+    """The facts that an act changes on a table that looks like `look`; a pawn beside its door counts as on it."""
+    facts: dict[str, str] = {}
+    if isinstance(act, TurnTile):
+        kind, quarter = PATHS[look[f"path:{act.cell}"]]
+        turned = (kind, (quarter + act.quarters) % (2 if kind == STRAIGHT else 4))
+        facts[f"path:{act.cell}"] = next(path for path, value in PATHS.items() if value == turned)
+    elif isinstance(act, MovePawn):
+        facts |= {f"pawn:{act.source}": "-"} if act.source is not None else {}
+        facts |= {f"pawn:{act.target}": act.player} if act.target is not None else {}
+    elif isinstance(act, RelayTiles):
+        for cell, tile in act.tiles.items():
+            facts[f"path:{cell}"] = tile[0] if tile is not None else "-"
+            facts[f"triangle:{cell}"] = ("yes" if tile[1] else "no") if tile is not None else "-"
+    return facts
+
+
 def _check(key: str, value: str, look: Mapping[str, str]) -> None:
     kind = key.partition(":")[0]
     known = {"path": (*PATHS, "-"), "triangle": ("yes", "no", "-"), "pawn": ("1", "2", "-")}

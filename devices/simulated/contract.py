@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from typing import Protocol, runtime_checkable
 
 from devices.contract import Frame, Source
+from devices.simulated.acts import Act
+from devices.simulated.disturbances import Event
+from devices.simulated.world import Manner
 
 
 class SimulatedTable(Protocol):
@@ -36,3 +39,14 @@ class SimulatedTable(Protocol):
 
     def look(self) -> Mapping[str, str]:
         """The truth: how the table looks, to the last fact."""
+
+
+@runtime_checkable
+class TroubledTable(SimulatedTable, Protocol):
+    """A table on which things can also go wrong by script: see `devices.simulated.acts` and `disturbances`."""
+
+    def act(self, acts: Iterable[Act], manner: Manner | None = None) -> None:
+        """Queues single acts, careless and unfinished ones too, done in `manner` (the table's own when None)."""
+
+    def disturb(self, event: Event) -> None:
+        """A disturbance begins now."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from calibration.profile import Board, TableProfile
 from devices.contract import DeviceGone, Frame
-from devices.simulated.acts import Act, acts_for
+from devices.simulated.acts import Act, acts_for, effect_of
 from devices.simulated.art import STYLES, TABLES
 from devices.simulated.choreography import Choreographer, Phase
 from devices.simulated.disturbances import (
@@ -103,7 +103,7 @@ class MoguliTable:
     def perform(self, changes: Mapping[str, str]) -> None:
         """Queues the acts that make the table look so at these facts, in the order of the mapping; raises ValueError
         for a fact that this table does not have or a value that it cannot take."""
-        self.act(acts_for(changes, self._planned))
+        self._queue.extend((act, self.manner) for act in acts_for(changes, self._planned))
         self._planned.update(changes)
         for cell in self._cells:
             if self._planned[f"path:{cell}"] == "-":
@@ -111,7 +111,9 @@ class MoguliTable:
 
     def act(self, acts: Iterable[Act], manner: Manner | None = None) -> None:
         """Queues single acts (`devices.simulated.acts`), done in `manner`; the table's own when None."""
-        self._queue.extend((act, manner or self.manner) for act in acts)
+        for act in acts:
+            self._queue.append((act, manner or self.manner))
+            self._planned.update(effect_of(act, self._planned))
 
     def press(self, button: str) -> None:
         """Queues a press of a button after the acts queued so far."""
