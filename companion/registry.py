@@ -59,9 +59,9 @@ _WITHOUT = {
 class GameEntry:
     """One game's parts as dotted names (`module:attribute`); an empty name means that the part does not exist yet.
 
-    `rules`: the `Rules` object. `choose`: a `Chooser`. `hint`: a `Hinter`. `illegal`: a `Planter`. `deal`: a `Dealer`, where a start is dealt.
-    `data`: a `DataLoader`; `data_file` the user's own file for it. `reader`: a `Reader` class that takes a
-    `TableProfile`. `table`: a `TableFactory`. (The board's drawing is found by `web` by the name.)
+    `rules`: the `Rules` object. `choose`: a `Chooser`. `hint`: a `Hinter`. `illegal`: a `Planter`. `deal`: a `Dealer`,
+    where a start is dealt. `data`: a `DataLoader`; `data_file` the user's own file for it. `reader`: a `Reader`
+    class that takes a `TableProfile`. `table`: a `TableFactory`. (The board's drawing is found by `web` by the name.)
     """
 
     name: str
