@@ -39,6 +39,12 @@ _UNABLE = {
 """SQLite's errors that say nothing about the file's contents."""
 _log = logging.getLogger(__name__)
 
+
+def _unopened(file: Path, error: Exception) -> str:
+    cure = "make sure that it is a file in a folder that you may write to, or name another folder with --data"
+    return f"the journal {file} cannot be opened ({error}); {cure}"
+
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS events (
     number INTEGER PRIMARY KEY, match TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,
@@ -115,7 +121,7 @@ class Journal:
         try:
             self._db = sqlite3.connect(file, isolation_level=None, timeout=5.0, check_same_thread=False)
         except sqlite3.Error as error:
-            raise JournalError(f"the journal {file} cannot be opened: {error}") from error
+            raise JournalError(_unopened(file, error)) from error
         try:
             self._prepare()
             self._number, self._hash = 0, _GENESIS
@@ -124,7 +130,7 @@ class Journal:
         except (sqlite3.Error, UnicodeDecodeError) as error:
             self._db.close()
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNABLE:
-                raise JournalError(f"the journal {file} cannot be opened: {error}") from error
+                raise JournalError(_unopened(file, error)) from error
             raise DamagedError(f"the journal {file} is damaged: {error}") from error
         except JournalError:
             self._db.close()

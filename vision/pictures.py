@@ -9,6 +9,9 @@ import numpy as np
 
 from devices.contract import Image
 
+COLOURLESS_LEVELS = 1.5
+"""Mean difference of a pixel's channels below which a picture has no colour; JPEG noise on grey stays under it."""
+
 SMALLEST_PX = 48
 """A picture with a shorter side than this cannot show a board."""
 
@@ -50,6 +53,15 @@ def shrunk(picture: Image, long_side_px: int) -> Image:
         return picture
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     return _image(cv2.resize(picture, size, interpolation=cv2.INTER_AREA))
+
+
+def colourless(picture: Image) -> bool:
+    """True for a picture without colours (a night camera, a grey file): pieces told by colour cannot be read from it.
+
+    Looks at every 16th pixel.
+    """
+    few = picture[::16, ::16]
+    return float((few.max(axis=2) - few.min(axis=2)).mean()) < COLOURLESS_LEVELS
 
 
 def fault_of(picture: Image) -> str:

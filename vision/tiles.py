@@ -15,7 +15,7 @@ from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.contract import VisionError
 from vision.overlay import draw_tiles
-from vision.pictures import as_bgr, fault_of
+from vision.pictures import as_bgr, colourless, fault_of
 from vision.reading import SURE_LEAD, Fact, Reading
 from vision.registration import Pose, Registration, board_corners_px
 from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, middle, sampled
@@ -87,6 +87,8 @@ class TileReader:
         picture = as_bgr(frame.bgr)
         if picture is None:
             return replace(blank, troubles=("vision.bad_picture",))
+        if colourless(picture):
+            return replace(blank, troubles=("vision.no_colour",))
         pose = self._registration.locate(picture)
         if pose is None:
             return replace(blank, troubles=(fault_of(picture) or self._registration.trouble,))
@@ -151,7 +153,8 @@ class TileReader:
         which = np.flatnonzero(changed)
         if not len(which):
             return memory
-        if len(which) > RELEARN_SHARE * len(changed):
+        if len(which) > RELEARN_SHARE * len(changed) or None in memory.learned.colours.pawns:
+            # Pawns that could not be told apart may have come into view.
             return self._studied(picture, pose, time_s)
         evidence, same = memory.evidence, memory.same & ~changed
         restored = self._restored(picture, memory, which, light)
@@ -211,10 +214,11 @@ class TileReader:
     def _facts(self, evidence: Evidence, which: Indices) -> dict[str, Fact]:
         facts: dict[str, Fact] = {}
         kinds = (
-            ("path", PATHS, evidence.paths.tolist()),
-            ("triangle", ("no", "yes"), evidence.triangles.tolist()),
-            ("pawn", PAWNS, evidence.pawns.tolist()),
+            ("path", PATHS, evidence.paths),
+            ("triangle", ("no", "yes"), evidence.triangles),
+            ("pawn", PAWNS, evidence.pawns),
         )
+        told = [(kind, values, rows.tolist(), (lead(rows) >= SURE_LEAD).tolist()) for kind, values, rows in kinds]
         for i in which.tolist():
             cell = self._cells[i]
             hidden, reason = bool(evidence.behind[i]), ""
@@ -226,9 +230,9 @@ class TileReader:
                 hidden, reason = True, "askew"
             else:
                 reason = str(evidence.reasons[i])
-            for kind, values, rows in kinds:
-                fact = Fact(values, tuple(rows[i]), hidden, reason)
-                facts[f"{kind}:{cell}"] = replace(fact, reason="") if fact.sure(SURE_LEAD) and reason else fact
+            for kind, values, rows, sure in told:
+                why = "" if sure[i] and not hidden else reason
+                facts[f"{kind}:{cell}"] = Fact(values, tuple(rows[i]), hidden, why)
         return facts
 
 

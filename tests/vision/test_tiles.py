@@ -164,15 +164,16 @@ def test_a_picture_without_a_board_says_why(name: str) -> None:
     assert (reading.frame_number, reading.time_s) == (4, 2.0)
 
 
-def test_grey_and_transparent_pictures_are_pictures() -> None:
+def test_a_transparent_picture_is_read_and_a_grey_one_is_named() -> None:
     truth, view = drawn.look(1), drawn.camera()
     image = drawn.picture(truth, view)
     with_alpha = np.dstack([image, np.full(image.shape[:2], 255, np.uint8)])
     assert wrong(TileReader(drawn.profile()).read(drawn.frame(with_alpha)), truth) == []
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-    reading = TileReader(drawn.profile()).read(drawn.frame(grey))  # type: ignore[arg-type]
-    assert reading.board_found
-    assert wrong(reading, truth) == []
+    for colourless in (grey, cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR)):
+        reading = TileReader(drawn.profile()).read(drawn.frame(colourless))  # type: ignore[arg-type]
+        assert reading.troubles == ("vision.no_colour",)
+        assert not reading.facts
 
 
 def test_large_pictures_are_read() -> None:
