@@ -233,3 +233,11 @@ def test_a_dig_without_landing_first_is_named_for_the_act_that_comes_nearest() -
     assert named(state, at_4_0="-", at_m8_0="mole1")[0] == "no_dig"
     busy = position({"3,3": 0, "2,4": 2, "4,2": 2, "4,4": 2})
     assert named(busy, at_3_3="-", at_0_8="mole1") == ("not_adjacent", ("3,3", "0,8"))
+
+
+def test_nobody_declares_anything_once_it_is_over_or_without_a_seat() -> None:
+    state = RULES.new(Setup(("a", "b")))
+    assert RULES.declarations(state, 0) and not RULES.declarations(state, 2) and not RULES.declarations(state, -1)
+    over = RULES.apply(state, RULES.parse("draw"))
+    assert isinstance(over, State) and RULES.outcome(over) is not None
+    assert not RULES.declarations(over, 0) and not RULES.declarations(over, 1)

@@ -386,3 +386,14 @@ def test_a_start_is_dealt_from_the_own_tiles(tmp_path: Path) -> None:
     assert not [m for m in RULES.notes(state) if m.id.endswith("_count")]
     with pytest.raises(RulesError):
         RULES.new(Setup(("A", "B"), {}, {**start, "tile_set_tiles": 3}))
+
+
+@pytest.mark.parametrize("winner", [None, 0, 1, 2, -1, "0", True])
+def test_the_winner_in_a_saved_state_is_nobody_or_one_of_the_two(winner: Any) -> None:
+    state = RULES.new(Setup(("A", "B"), {}, deal(random.Random(1))))
+    data = {**RULES.to_json(state), "over": {"winner": winner, "why": "agreed"}}
+    if winner is None or (winner in (0, 1) and type(winner) is int):
+        assert RULES.to_json(RULES.from_json(data)) == data
+        return
+    with pytest.raises(RulesError):
+        RULES.from_json(data)
