@@ -58,7 +58,7 @@ def remembered(picture: Image, x: Floats, y: Floats) -> Patches:
     model = np.stack([(right - left) / 2, (below - above) / 2, centre, np.ones_like(centre)], axis=2)
     gram = model.transpose(0, 2, 1) @ model
     gram += np.eye(4, dtype=np.float32) * np.float32(1e-3)
-    return Patches(x, y, model, np.linalg.solve(gram, model.transpose(0, 2, 1)).astype(np.float32))
+    return Patches(x, y, model, (np.linalg.inv(gram) @ model.transpose(0, 2, 1)).astype(np.float32))
 
 
 def shifts(patches: Patches, picture: Image) -> tuple[Array, Bools]:

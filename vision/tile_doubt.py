@@ -25,7 +25,7 @@ UNCLEAR = (0.16, 0.20)
 BURNT_TILE, BURNT_BOARD = (0.10, 0.20), (0.20, 0.32)
 """The same for the burnt-out share of a tile beyond the board's usual, and of the board."""
 
-FAINT, BRIGHT = (0.75, 0.60), (1.40, 1.55)
+FAINT, BRIGHT = (0.90, 0.70), (1.40, 1.55)
 """The same for the strength of a tile's plainest line, and for its grey level, where 1 is usual. Both together are a
 reflection that veils the tile; one alone may be a worn print or a lamp."""
 
