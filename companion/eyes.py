@@ -264,7 +264,8 @@ class EyesThread:
 
     def run(self) -> None:
         """Looks until `stop`."""
-        camera = Supervised(lambda: self._opener(self._url), self._url)
+        anywhere = self._eyes.finds_board_anywhere
+        camera = Supervised(lambda: self._opener(self._url), self._url, anywhere=anywhere)
         try:
             while not self._stop.is_set():
                 frame = camera.read(WAIT_S)

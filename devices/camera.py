@@ -2,6 +2,7 @@
 
     file:///path            a picture, a folder of pictures, a video; ?rate=10 ?loop=1
     v4l2:///dev/video0      a USB camera; v4l2://by-id/NAME finds it again at any port; ?size=1280x720&fps=30
+                            exposure, white balance and focus are held once settled, unless ?lock=0
     picam://0               a Pi camera through the system's picamera2; ?size=1280x720
     rtsp://..., http://...  a network camera (RTSP, or a stream of JPEGs)
 
@@ -10,6 +11,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,10 +24,14 @@ from devices.capture import Capture, CaptureSource
 from devices.clock import SYSTEM_CLOCK
 from devices.contract import BadAddressError, Clock, DeviceError, DeviceGone, Frame, Source
 from devices.files import FileSource
+from devices.usb_controls import load_kept, lock, save_kept
 
 OPEN_TIMEOUT_MS, READ_TIMEOUT_MS = 4000, 3000
 BY_ID = Path("/dev/v4l/by-id")
-_OWN_KEYS = frozenset({"size", "fps", "rate", "loop"})
+KEPT = Path.home() / ".local" / "share" / "tabletop-companion" / "cameras.json"
+"""Settings of USB cameras, by URL; delete the file to let them be found anew."""
+_OWN_KEYS = frozenset({"size", "fps", "rate", "loop", "lock"})
+_log = logging.getLogger(__name__)
 
 
 def open_camera(url: str, clock: Clock = SYSTEM_CLOCK) -> Source[Frame]:
@@ -40,7 +46,24 @@ def open_camera(url: str, clock: Clock = SYSTEM_CLOCK) -> Source[Frame]:
     if opener is None:
         known = ", ".join(f"{s}://" for s in ("file", *_OPENERS))
         raise BadAddressError(f"{url!r} is no address of a camera; known kinds: {known}")
-    return CaptureSource(opener(url, unquote(parts.netloc + parts.path), options), url, clock)
+    capture = opener(url, unquote(parts.netloc + parts.path), options)
+    settled = _locker(url, capture) if parts.scheme == "v4l2" and options.get("lock", "1") != "0" else None
+    return CaptureSource(capture, url, clock, settled=settled)
+
+
+def _locker(url: str, capture: Any) -> Callable[[], None]:
+    """Holds a USB camera's automatics at the values kept for it, or at those that it has settled on."""
+
+    def settled() -> None:
+        file = KEPT
+        kept = load_kept(file).get(url)
+        done = lock(capture, kept)
+        if done.refused or not done.steady:
+            _log.warning("%s does not hold %s; its picture may wander", url, ", ".join(done.refused) or "still")
+        if kept is None and done.values and not done.refused and done.steady:
+            save_kept(file, url, done.values)
+
+    return settled
 
 
 def find_v4l2(url: str, name: str, by_id: Path = BY_ID) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +19,8 @@ GARBLED_S = 1.0
 """A camera that sends only damaged pictures for so long is opened again."""
 FIRST_S = 6.0
 """The first picture may take so long (exposure settles, streams begin at a key frame)."""
+SETTLE_S = 2.0
+"""After so long a camera's automatics have settled."""
 LEAST_PX = 16
 _BREATH_S = 0.01
 _log = logging.getLogger(__name__)
@@ -47,7 +51,16 @@ class CaptureSource:
     waiting read. A read that hangs for ever costs that thread, not the caller.
     """
 
-    def __init__(self, capture: Capture, url: str, clock: Clock, stall_s: float = STALL_S) -> None:
+    def __init__(
+        self,
+        capture: Capture,
+        url: str,
+        clock: Clock,
+        stall_s: float = STALL_S,
+        settled: Callable[[], None] | None = None,
+    ) -> None:
+        """`settled` is called once, by the reading thread, SETTLE_S after the first picture."""
+        self._settled, self._settle_at_s = settled, math.inf
         self._capture, self._url, self._clock, self._stall_s = capture, url, clock, stall_s
         self._news = threading.Condition()
         self._newest: Frame | None = None
@@ -111,6 +124,11 @@ class CaptureSource:
                 self._garbled_since_s = None
                 picture.flags.writeable = False
                 number += 1
+                if number == 1:
+                    self._settle_at_s = time_s + SETTLE_S
+                elif self._settled is not None and time_s >= self._settle_at_s:
+                    settled, self._settled = self._settled, None
+                    settled()
                 with self._news:
                     self._newest, self._alive_s = Frame(picture, number, time_s, self._url), time_s
                     self._news.notify_all()

@@ -42,8 +42,11 @@ class Kept:
         url: str,
         clock: Clock = SYSTEM_CLOCK,
         pauses_s: Sequence[float] = PAUSES_S,
+        anywhere: bool = True,
     ) -> None:
+        """`anywhere`: the board is found wherever the camera stands; else another camera's pictures are not `fit`."""
         self._opener, self._url, self._clock, self._pauses_s = opener, url, clock, pauses_s
+        self._anywhere = anywhere
         self._live = not url.startswith("file:")
         self._health, self._rate = PictureHealth(), Rate()
         self._source: Source[Frame] | None = None
@@ -125,7 +128,7 @@ class Kept:
         finding = self._health.feed(frame) if self._live else None
         if finding is None and self._health.repeated:
             return None
-        self.fit = finding is None or finding.fit
+        self.fit = finding is None or (finding.fit and (self._anywhere or finding.name != "swapped"))
         if finding is not None and finding.name:
             self.condition = finding.condition(self._url)
         elif self._live and self._rate.slow:
@@ -185,9 +188,10 @@ class Supervised:
         url: str,
         clock: Clock = SYSTEM_CLOCK,
         pauses_s: Sequence[float] = PAUSES_S,
+        anywhere: bool = True,
     ) -> None:
         self._url, self._clock = url, clock
-        self._kept = Kept(opener, url, clock, pauses_s)
+        self._kept = Kept(opener, url, clock, pauses_s, anywhere)
         self._news = threading.Condition()
         self._newest: tuple[Frame, bool] | None = None
         self._stop = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,12 +11,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 
 import cv2
 import numpy as np
 import pytest
 
 from calibration.profile import load_board
+from companion.doctor import this_machine
+from companion.inventory import devices
 from devices.camera import open_camera
 from devices.capture import CaptureSource, DeviceStalled
 from devices.clock import SYSTEM_CLOCK
@@ -71,6 +75,80 @@ def capture_wire(folder: Path) -> Iterator[Wire]:
     capture.unplug()
     source.close()
     until(lambda: capture.released == 1)
+
+
+def v4l2_wire(folder: Path) -> Iterator[Wire]:
+    node = folder / "video2"
+    node.touch()
+    capture = FakeV4l2()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(cv2, "VideoCapture", lambda *arguments: capture)
+        source = open_camera(f"v4l2://{node}?lock=0")
+    assert capture.taken[0] == cv2.CAP_PROP_FOURCC
+    yield Wire(source, _giver(capture), capture.unplug)
+    capture.unplug()
+    source.close()
+
+
+class FakeV4l2(FakeCapture):
+    """Takes properties as a driver does; MJPG must come before the size."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken: list[int] = []
+
+    def isOpened(self) -> bool:  # noqa: N802
+        return True
+
+    def set(self, prop: int, value: float) -> bool:
+        self.taken.append(prop)
+        return True
+
+
+def picam_wire(folder: Path) -> Iterator[Wire]:
+    library = FakePicamera2()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(sys.modules, "picamera2", library)
+        source = open_camera("picam://0?size=64x48")
+    assert library.made[0].configured["main"] == {"size": (64, 48), "format": "RGB888"}
+    capture = library.made[0].capture
+    yield Wire(source, _giver(capture), capture.unplug)
+    capture.unplug()
+    source.close()
+
+
+class FakePicamera2(ModuleType):
+    """In the shape of the module `picamera2` with its one class; reading an unplugged camera raises."""
+
+    def __init__(self) -> None:
+        super().__init__("picamera2")
+        self.made: list[FakePicamera2.Picamera2] = []
+        module = self
+
+        class Picamera2:
+            def __init__(self, number: int) -> None:
+                self.capture, self.configured = FakeCapture(), {}
+                module.made.append(self)
+
+            def create_video_configuration(self, **streams: object) -> dict[str, object]:
+                return streams
+
+            def configure(self, streams: dict[str, object]) -> None:
+                self.configured = streams
+
+            def start(self) -> None: ...
+            def stop(self) -> None: ...
+
+            def capture_array(self, name: str) -> object:
+                done, image = self.capture.read()
+                if not done:
+                    raise RuntimeError("Camera frontend has timed out")
+                return image
+
+            def close(self) -> None:
+                self.capture.release()
+
+        self.Picamera2 = Picamera2
 
 
 def supervised_wire(folder: Path) -> Iterator[Wire]:
@@ -148,14 +226,26 @@ KINDS = {
     "file": file_wire,
     "simulated": simulated_wire,
     "capture": capture_wire,
+    "v4l2": v4l2_wire,
+    "picam": picam_wire,
     "supervised": supervised_wire,
     "network": network_wire,
 }
 
 
-@pytest.fixture(params=list(KINDS))
+def hardware_wire(folder: Path) -> Iterator[Wire]:
+    """The first camera that is plugged in; `pytest -m hardware`."""
+    url = next((item.url for item in devices(this_machine(), []) if item.url.startswith(("v4l2", "picam"))), "")
+    if not url:
+        pytest.skip("no camera is plugged in")
+    source = open_camera(url)
+    yield Wire(source, lambda: time.sleep(0.2), None, burst=False)
+    source.close()
+
+
+@pytest.fixture(params=[*KINDS, pytest.param("hardware", marks=pytest.mark.hardware)])
 def wire(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Wire]:
-    yield from KINDS[request.param](tmp_path)
+    yield from {**KINDS, "hardware": hardware_wire}[request.param](tmp_path)
 
 
 def next_frame(wire: Wire) -> Frame:
@@ -213,7 +303,7 @@ def test_close_may_be_repeated_and_ends_reading(wire: Wire) -> None:
 
 def test_an_unplugged_camera_is_gone(wire: Wire) -> None:
     if wire.unplug is None:
-        pytest.skip("a simulated camera hangs on no cable; its faults are the scenario's")
+        pytest.skip("a simulated camera hangs on no cable, and nobody pulls a real one in a test")
     next_frame(wire)
     wire.unplug()
     if not wire.ends:
