@@ -88,7 +88,7 @@ class TileReader:
         if picture is None:
             return replace(blank, troubles=("vision.bad_picture",))
         if colourless(picture):
-            return replace(blank, troubles=("vision.no_colour",))
+            return replace(blank, troubles=(fault_of(picture) or "vision.no_colour",))
         pose = self._registration.locate(picture)
         if pose is None:
             return replace(blank, troubles=(fault_of(picture) or self._registration.trouble,))
