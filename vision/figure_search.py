@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import cv2
 import numpy as np
@@ -41,7 +42,7 @@ GRAIN = 0.1
 """Independent looks per mm^2 of a patch at REFERENCE px/mm: far fewer than pixels, since what a template lacks (glare,
 wear, a bent edge) spoils neighbouring pixels alike."""
 REFERENCE = 1.3
-GRID_MM, TURN_DEG = 5.0, 15.0
+GRID_MM, TURN_DEG = 4.0, 15.0
 """Steps of the scan."""
 LEADS, FACES_TRIED, TRIES = 6, 3, 3
 """Descents from the scan's best for either rest, of them from one place, and how many are read while none fits."""
@@ -51,23 +52,19 @@ COVER = 0.75
 """Share of a silhouette that must be covered: a white label on a white floor is not seen as covered."""
 HOPE = 0.15
 """Likeness from which a descent is worth repeating."""
+STEADY = 0.6
+"""Likeness from which what lay there before may be found again without a search."""
 CROP_PX = 6
 CAMERA_PX = 0.9
 """Blur of a camera's picture in px."""
 
 
-Prepared = tuple[Prints, Floats, list[Floats]]
+Prepared: TypeAlias = tuple[Prints, Floats, list[Floats]]
 """Sample points, the levelled looks (H, N, 3), and each patch's looks as rows of length one (H, 3 n)."""
 _BESIDE = np.stack(
     np.meshgrid(np.arange(-4.5, 5.0, 1.5), np.arange(-4.5, 5.0, 1.5), (-0.09, 0.0, 0.09)), axis=-1
 ).reshape(-1, 3)
-
-Prepared = tuple[Prints, Floats, list[Floats]]
-"""Sample points, the levelled looks (H, N, 3), and each patch's looks as rows of length one (H, 3 n)."""
-
-_BESIDE = np.array(
-    [(x, y, a) for x in (-6, -3, 0, 3, 6) for y in (-6, -3, 0, 3, 6) for a in (-0.14, -0.05, 0.05, 0.14)], dtype=float
-)
+"""Steps aside of an unclear fit, mm and rad."""
 
 
 class Wardrobe:
@@ -163,14 +160,29 @@ def evidence(alike: Array, counts: Array) -> Array:
 
 
 def scan(
-    picture: Image, view: View, floor: Floor, mask: NDArray[np.uint8], points: Array, wardrobe: Wardrobe
+    picture: Image,
+    view: View,
+    floor: Floor,
+    mask: NDArray[np.uint8],
+    points: Array,
+    wardrobe: Wardrobe,
+    before: Sequence[Fit] = (),
 ) -> Fit | None:
     """The figure that explains best what lies there, None when no prism fits into `mask` (cells of the flat map that
-    are covered) about the covered `points` (N, 2) in mm at floor height."""
+    are covered) about the covered `points` (N, 2) in mm at floor height.
+
+    Where a fit of `before` (those of the picture before) still fits as well, it is the answer without a search.
+    """
     solid = wardrobe.solid
     sharp, near = _cut(picture, view, points)
     soft, fair = (_softened(sharp, blur, view.scale) for blur in (SCAN_BLUR_MM, SETTLE_BLUR_MM))
     winner: Fit | None = None
+    for old in before:
+        body = corners(old.rest, old.place, solid)
+        if _covered(floor, mask, view, body.mean(axis=0) + 0.7 * (body - body.mean(axis=0))).mean() > COVER:
+            fit = settle(sharp, fair, near, old.rest, old.place, old.best, wardrobe)
+            if fit.clear or fit.mean_likeness > max(STEADY, old.mean_likeness - 0.02):
+                return fit
     # What lies is looked for first: where it is found, nothing stands.
     for rest in (LYING, STANDING):
         places = _candidates(rest, view, floor, mask, points, solid)

@@ -83,6 +83,7 @@ class FigureReader:
         self._registration = Registration(profile)
         self._arena = Arena(profile)
         self._wardrobe = Wardrobe(figures, self._solid)
+        self._before: tuple[Fit, ...] = ()
 
     def prepare(self) -> None:
         """Makes the templates now (a fraction of a second), so that the first reading is as quick as any."""
@@ -106,7 +107,10 @@ class FigureReader:
             dark = float(picture[::8, ::8].mean()) < DARK
             return replace(blank, troubles=("vision.too_dark" if dark else "vision.no_board",))
         floor = self._arena.floor(picture, pose.camera)
+        if pose.moved:
+            self._before = ()
         found = self._found(picture, floor, pose)
+        self._before = tuple(f.fit for f in found if f.fit is not None)
         known = [
             (i, light, f.fit.mean_likeness)
             for i, f in enumerate(found)
@@ -131,7 +135,7 @@ class FigureReader:
         )
 
     def agree(self, look: Mapping[str, str]) -> None:
-        """Nothing is learned from what was agreed: every picture is read by itself."""
+        """Nothing is learned from what was agreed: what a picture shows is all that counts."""
 
     def draw(self, image: Image, reading: Reading) -> Image:
         """A copy of the picture with footprints, names and faces drawn where they were read."""
@@ -166,7 +170,7 @@ class FigureReader:
                 first = False
                 points = floor.points(left)
                 view = view_at(pose.camera, points.mean(axis=0))
-                fit = scan(picture, view, floor, left, points, self._wardrobe) if self._figures else None
+                fit = self._fit(picture, view, floor, left, points)
                 if fit is None or fit.mean_likeness < FITTED:
                     # Never passed over in silence: what is not all shadow is something.
                     if sizes[1] >= (SHADE_MM2 if sizes[0] >= BODY_MM2 / 2 else SMALLEST_MM2):
@@ -180,6 +184,11 @@ class FigureReader:
                 found.append(_Found(fit, floor.points(own), view, whole))
                 left = _opened(left & (1 - np.asarray(cv2.dilate(own, np.ones((3, 3), np.uint8)), dtype=np.uint8)))
         return found
+
+    def _fit(self, picture: Image, view: View, floor: Floor, left: Mask, points: Array) -> Fit | None:
+        if not self._figures:
+            return None
+        return scan(picture, view, floor, left, points, self._wardrobe, self._before)
 
     def _ground(self, pose: Pose, floor: Floor) -> float:
         """Standard deviation in mm of a point of the floor: what the lens, the markers and the line itself say."""
