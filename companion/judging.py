@@ -81,6 +81,8 @@ def _covered(draft: Draft, reading: Reading, position: Position, sight: Sight, v
     """Holds a verdict back while something covers the table, and says what. When that lasts, it is asked
     about, with what would be legal if a covered place had changed; many covered places are waited for twice as long."""
     at_s, keys = reading.time_s, sorted(sight.covered)
+    if draft.match.question is not None:
+        return  # it has been asked already
     if verdict.kind == "accepted" and position.presses and verdict.tale.kind == "grow":
         # Seen so far, but what is covered may belong to the turn that was ended.
         settle(draft, verdict, sight, at_s, 0)
@@ -202,10 +204,22 @@ def _call_illegal(draft: Draft, tale: Tale, presses: int) -> None:
     kind = "illegal"
     if not presses and tale.unfinished:
         kind, words, details = "open", Message("table.not_finished"), (words, *details)
+    details = (*details, *_inferred(match))
     places = tale.refusals[0].places if tale.refusals else ()
     if match.pressed:
         draft.add("unpressed")
     draft.judged(kind, words, details, places or sorted({place_of(k) for k in facts}), facts)
+
+
+def _inferred(match: Match) -> tuple[Message, ...]:
+    """What must be said with every refusal after a turn of which not all acts left a mark: what it locked, or allowed,
+    was only inferred."""
+    last = match.entries[-1] if match.entries else None
+    if last is None or not last.text or last.by == "declared":
+        return ()
+    stories = match.rules.explain(match.states[-2], match.rules.look(match.agreed)).stories
+    unseen = next((s.unseen for s in stories if s.after == match.agreed), 0)
+    return (Message("table.partly_inferred", (("turn", last.text),)),) if unseen else ()
 
 
 def _ask(draft: Draft, verdict: Verdict, sight: Sight) -> None:
