@@ -25,6 +25,7 @@ from companion.doctor import examine, this_machine
 from companion.games.contract import Message, Rules, RulesError
 from companion.house import House, HouseThread
 from companion.journal import FILE, FolderLock, Journal, JournalError, open_journal
+from companion.lab import FaultLab
 from companion.process_child import keep_frame
 from companion.recorder import SHOWN, Recorder, RecordingError, replay
 from companion.records import RecordError, find, lines, read, take_over, text
@@ -215,6 +216,7 @@ def _demo(args: argparse.Namespace) -> int:
         if args.turns is None or args.port is not None or args.host is not None:
             port = args.port if args.port is not None else 8000
             server = _server(service, bulletin, data, args.host or "127.0.0.1", port)
+            server.add_lab(FaultLab(demo.faults))
             stack.enter_context(server)
             print(f"{entry.name} plays at {server.url}{f' (phones: {server.join_url})' if server.join_url else ''}")
             print(f"seed {seed}; Ctrl-C ends it", flush=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 from companion.doctor import Machine
 from companion.games.contract import Message
+from devices.camera import pi_cameras
 from devices.serial_link import SerialLink
 
 ANSWER_S = 3.5
@@ -29,10 +29,10 @@ def devices(
     machine: Machine,
     ports: Iterable[str],
     link_of: Callable[[str], SerialLink] | None = None,
-    pi_cameras: Callable[[], list[Any]] | None = None,
+    cameras: Callable[[], list[Any]] = pi_cameras,
 ) -> Iterator[Item]:
     """All devices that can be found; `ports` are asked who they are."""
-    found = [*usb_cameras(machine), *_pi(machine, pi_cameras or _pi_cameras), *_pins(machine)]
+    found = [*usb_cameras(machine), *_pi(machine, cameras), *_pins(machine)]
     yield from found
     some = bool(found)
     for port in ports:
@@ -99,14 +99,6 @@ def _pi(machine: Machine, cameras: Callable[[], list[Any]]) -> list[Item]:
         for number, info in enumerate(infos)
         if "usb" not in str(info.get("Id", "")).lower()
     ]
-
-
-def _pi_cameras() -> list[Any]:
-    if find_spec("picamera2") is None:
-        return []
-    from picamera2 import Picamera2
-
-    return list(Picamera2.global_camera_info())
 
 
 def _pins(machine: Machine) -> list[Item]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit, urlunsplit
@@ -147,6 +148,15 @@ def _picam(url: str, name: str, options: Mapping[str, str]) -> Capture:
     except Exception as error:  # libcamera raises RuntimeError, IndexError and others, all meaning: not there
         raise DeviceGone(f"{url}: the Pi camera does not start ({error}); check its ribbon cable") from error
     return _PiCapture(camera)
+
+
+def pi_cameras() -> list[dict[str, Any]]:
+    """What the system's picamera2 knows of its cameras (`Num`, `Model`, `Id`); empty without that library."""
+    if find_spec("picamera2") is None:
+        return []
+    from picamera2 import Picamera2
+
+    return list(Picamera2.global_camera_info())
 
 
 _OPENERS: dict[str, Callable[[str, str, Mapping[str, str]], Capture]] = {

@@ -121,6 +121,7 @@ def _add_pages(app: Flask, room: Room) -> None:
             lang=visitor.lang,
             languages={code: LANGUAGE_NAMES[code] for code in LANGUAGES},
             tv=tv,
+            lab=say(Message("faults.title"), visitor.lang) if "lab" in app.view_functions else "",
             join_url=room.join_url,
             boot=json.dumps(boot, ensure_ascii=False).replace("<", "\\u003c"),
         )

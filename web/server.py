@@ -22,6 +22,7 @@ from companion.words import say
 from web import guard
 from web.app import create_app
 from web.events import Hub, Receive, Scope, Send, refuse
+from web.lab import Lab, add_lab
 from web.room import Offer, Room, Submit
 
 WORKERS = 12
@@ -133,6 +134,10 @@ class Server:
         self.hub = Hub(self.room)
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
+
+    def add_lab(self, lab: Lab) -> None:
+        """Adds the page on which faults of a simulated table are begun; to be called before `start`."""
+        add_lab(self._app, lab)
 
     @property
     def url(self) -> str:

@@ -148,13 +148,13 @@ def test_pi_cameras_and_pins_are_listed(tmp_path: Path) -> None:
     file(tmp_path, "/dev/gpiochip0")
     file(tmp_path, "/proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0\0")
     infos = [{"Num": 0, "Model": "imx708", "Id": "/base/axi/i2c"}, {"Num": 1, "Model": "C920", "Id": "/base/usb@1"}]
-    urls = [i.url for i in devices(machine(tmp_path), [], pi_cameras=lambda: infos)]
+    urls = [i.url for i in devices(machine(tmp_path), [], cameras=lambda: infos)]
     assert urls == ["picam://0", "gpio://"]
 
     def broken() -> list[object]:
         raise RuntimeError("ABI")
 
-    items = list(devices(machine(tmp_path), [], pi_cameras=broken))
+    items = list(devices(machine(tmp_path), [], cameras=broken))
     assert [i.words.id for i in items if not i.ok] == ["doctor.pi_camera_broken"]
 
 
