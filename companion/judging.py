@@ -262,9 +262,11 @@ def _choice(match: Match, value: str, tale: Tale) -> Any:
 
 
 def _untell(draft: Draft, reading: Reading) -> None:
-    """Forgets what a person has told of facts of which the camera now says something new."""
-    told = draft.match.told
-    keys = [k for k, said in told.items() if (f := reading.facts.get(k)) and not f.hidden and f.best != said]
+    """Forgets what a person has told of facts of which the camera now says something new, and of covered ones that look
+    as they did when the answer was given: from then on a change will be noticed."""
+    facts, told = reading.facts, draft.match.told
+    keys = [k for k, said in told.items() if k in facts and not facts[k].hidden and facts[k].best != said]
+    keys += [k for k, said in told.items() if said == COVERED and k in reading.still]
     if keys:
         draft.add("untold", keys=keys)
 

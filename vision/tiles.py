@@ -38,6 +38,8 @@ RELEARN_SHARE = 0.6
 """When more of the tiles than this have changed at once, the light or the board has: everything is learned anew."""
 RELEARN_S = 60.0
 """A table at rest is studied afresh after so much frame time: old facts are checked again."""
+RELEARN_COVERED_S = 2.0
+"""The same while something seems to lie over it, which may be no more than another light."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +146,10 @@ class TileReader:
 
     def _updated(self, picture: Image, pose: Pose, time_s: float) -> _Memory | None:
         memory = self._memory
-        if memory is None or pose.moved or not 0 <= time_s - memory.studied_s < RELEARN_S:
+        if memory is None or pose.moved:
+            return self._studied(picture, pose, time_s)
+        relearn_s = RELEARN_COVERED_S if memory.evidence.behind.any() else RELEARN_S
+        if not 0 <= time_s - memory.studied_s < relearn_s:
             return self._studied(picture, pose, time_s)
         if pose.camera is not memory.camera:
             memory = self._followed(memory, pose.camera)
