@@ -143,7 +143,7 @@ class Lamp:
 
 def test_the_light_follows_the_verdict_after_it_is_durable(tmp_path: Path) -> None:
     lamp = Lamp()
-    service = _service(tmp_path, lights=lamp)
+    service = _service(tmp_path, lights=lamp, chance=random.Random(2))
     service.submit("new_game", NEW, TABLE)
     rules, state = service.match.rules, service.match.agreed
     turn = next(iter(rules.legal(state)))
