@@ -14,7 +14,7 @@ from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.dominoes_line import line_facts
 from vision.pictures import as_bgr
-from vision.pips import STRIDE, Floats, Net, Pyramid, log_softmax, net_bytes, normal, peaks, unpacked
+from vision.pips import STRIDE, Floats, Net, Pyramid, log_softmax, net_bytes, normal, normal_view, peaks, unpacked
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
 from vision.registration import Registration
 
@@ -29,9 +29,12 @@ SQUARER_REACH = 1.35
 HALF_PX = 40
 MARGIN = 0.15
 """What a half's crop shows around the half, as a share of its side."""
-LEAST_HEAT = 0.25
-COARSE_PX = 520
+LEAST_HEAT = 0.36
+COARSE_PX = 680
 FINE_ENOUGH_PX = 18.0
+MAYBE = 0.4
+SHARPNESS = 2.0
+"""The judge of halves is trained with smoothed labels and is therefore too modest; odds are raised to this power."""
 KEPT = 0.1
 """A place that is a tile less likely than this is passed over."""
 DARK = 12.0
@@ -55,6 +58,12 @@ class Spot:
     def length(self) -> float:
         """Length of the upper face in px."""
         return float(np.linalg.norm(self.quad[2] + self.quad[3] - self.quad[0] - self.quad[1])) / 2
+
+    @property
+    def angle_deg(self) -> float:
+        """Direction in the picture from the first half to the second, clockwise from +x."""
+        along = self.quad[2] + self.quad[3] - self.quad[0] - self.quad[1]
+        return math.degrees(math.atan2(float(along[1]), float(along[0])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +132,7 @@ class DominoEyes:
         ph, pw = -h % 8, -w % 8
         if ph or pw:
             image = np.asarray(cv2.copyMakeBorder(image, 0, ph, 0, pw, cv2.BORDER_REPLICATE), np.uint8)
-        out = unpacked(self._finder(normal([image]))[0])
+        out = unpacked(self._finder(normal_view(image))[0])
         heat = np.asarray(1 / (1 + np.exp(-out[0])), np.float32)
         f = float(2**level)
         found = []
@@ -136,11 +145,16 @@ class DominoEyes:
         return found
 
     def squared(self, pyramid: Pyramid, places: Sequence[tuple[float, float, float, float, float]]) -> list[Spot]:
-        """The exact corners of what lies at these places."""
+        """The exact corners of what lies at these places; what may be a tile is squared up twice."""
+        first = [s for s in self._square(pyramid, [p[:4] for p in places]) if s.tile > MAYBE]
+        second = self._square(pyramid, [(float(s.middle[0]), float(s.middle[1]), s.length, s.angle_deg) for s in first])
+        return _distinct([s for s in second if s.tile > MAYBE])
+
+    def _square(self, pyramid: Pyramid, places: Sequence[tuple[float, float, float, float]]) -> list[Spot]:
         if not places:
             return []
         patches, backs = [], []
-        for cx, cy, length, angle, _ in places:
+        for cx, cy, length, angle in places:
             m = squarer_map(cx, cy, length, angle)
             patches.append(pyramid.patch(m, SQUARER_PX, SQUARER_REACH * length / SQUARER_PX[0]))
             backs.append(cv2.invertAffineTransform(m))
@@ -168,11 +182,35 @@ class DominoEyes:
 def _thinned(
     found: Sequence[tuple[float, float, float, float, float]],
 ) -> list[tuple[float, float, float, float, float]]:
-    """The strongest of those whose middles lie within a third of a tile's length."""
+    """The strongest of those that say the same: nearly one place, size and direction."""
     kept: list[tuple[float, float, float, float, float]] = []
     for f in sorted(found, key=lambda f: -f[4]):
-        if all(math.hypot(f[0] - k[0], f[1] - k[1]) > 0.3 * max(f[2], k[2]) for k in kept):
+        if not any(
+            math.hypot(f[0] - k[0], f[1] - k[1]) < 0.2 * max(f[2], k[2])
+            and max(f[2], k[2]) < 1.35 * min(f[2], k[2])
+            and _turned(f[3], k[3]) < 25
+            for k in kept
+        ):
             kept.append(f)
+    return kept
+
+
+def _turned(one_deg: float, two_deg: float) -> float:
+    """Angle between two directions of tiles, 0..90 degrees."""
+    return abs((one_deg - two_deg + 90) % 180 - 90)
+
+
+def _distinct(spots: Sequence[Spot]) -> list[Spot]:
+    """The likeliest of those whose corners all but coincide."""
+    kept: list[Spot] = []
+    for s in sorted(spots, key=lambda s: -s.tile):
+        if not any(
+            float(np.linalg.norm(s.middle - k.middle)) < 0.05 * k.length
+            and _turned(s.angle_deg, k.angle_deg) < 6
+            and max(s.length, k.length) < 1.08 * min(s.length, k.length)
+            for k in kept
+        ):
+            kept.append(s)
     return kept
 
 
@@ -242,18 +280,62 @@ def tile_chance(verdict: Verdict) -> float:
 
 
 def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The likeliest of those that overlap; tiles lie beside each other, never in each other."""
-    kept: list[Verdict] = []
-    for v in sorted(verdicts, key=tile_chance, reverse=True):
-        shrunk = v.spot.middle + (v.spot.quad - v.spot.middle) * 0.85
-        if all(cv2.intersectConvexConvex(shrunk, k.spot.quad)[0] < 0.3 * v.spot.length**2 / 2 for k in kept):
-            kept.append(v)
-    return kept
+    """Those that may all be there at once, since no tile lies in another: the set with the greatest sum of log odds.
+
+    Equal halves that touch look much like a tile of their own; among the tiles of a line such ghosts are outnumbered.
+    """
+    clash = [{j for j, w in enumerate(verdicts) if j != i and _overlap(v, w)} for i, v in enumerate(verdicts)]
+    chances = [min(max(tile_chance(v), 1e-3), 0.998) for v in verdicts]
+    weight = [math.log(c / (1 - c)) + 3.0 for c in chances]
+    left, kept = set(range(len(verdicts))), []
+    while left:
+        group, edge = set(), {min(left)}
+        while edge:
+            group |= edge
+            edge = set().union(*(clash[i] for i in edge)) - group
+        kept += _heaviest(frozenset(group), clash, weight, {})
+        left -= group
+    return [verdicts[i] for i in sorted(kept, key=lambda i: -weight[i])]
+
+
+def _overlap(one: Verdict, two: Verdict) -> bool:
+    """True when the two faces share more than a third of half a tile."""
+    reach = 0.6 * (one.spot.length + two.spot.length)
+    if float(np.abs(one.spot.middle - two.spot.middle).max()) > reach:
+        return False
+    shared = cv2.intersectConvexConvex(cv2.convexHull(one.spot.quad), cv2.convexHull(two.spot.quad))[0]
+    return bool(shared > 0.08 * min(one.spot.length, two.spot.length) ** 2)
+
+
+def _heaviest(
+    group: frozenset[int],
+    clash: Sequence[set[int]],
+    weight: Sequence[float],
+    known: dict[frozenset[int], list[int]],
+) -> list[int]:
+    """The heaviest subset of `group` without a clash: exact, by branching; greedy once that would take too long."""
+    if not group:
+        return []
+    if group in known:
+        return known[group]
+    busiest = max(group, key=lambda i: (len(clash[i] & group), weight[i]))
+    if not clash[busiest] & group:
+        return list(group)
+    if len(known) > 3000:
+        busiest = max(group, key=lambda i: weight[i])
+        return [busiest, *_heaviest(group - clash[busiest] - {busiest}, clash, weight, known)]
+    taken = [busiest, *_heaviest(group - clash[busiest] - {busiest}, clash, weight, known)]
+    passed = _heaviest(group - {busiest}, clash, weight, known)
+    best = max(taken, passed, key=lambda c: sum(weight[i] for i in c))
+    known[group] = best
+    return best
 
 
 def facts_of(verdict: Verdict) -> dict[str, Fact]:
     """The facts of a tile: `left` and `right` (0..6; left is the end at the outline's first two corners), `face` (up,
     down) and `kind` (domino, other). What speaks against a tile face up shrinks the halves' leads."""
+    sharp = np.asarray(verdict.halves * SHARPNESS, np.float32)
+    verdict = replace(verdict, halves=log_softmax(sharp))
     there = tile_chance(verdict)
     down = min(float(np.exp(verdict.halves[:, FACE_DOWN].max())), 1 - 1e-9)
     facts = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -111,11 +112,16 @@ def peaks(heat: Floats, least: float) -> tuple[NDArray[np.intp], NDArray[np.intp
     return rows, columns
 
 
-def thinned(found: Sequence[Found], nearer: float) -> list[Found]:
-    """The strongest of those that lie on each other: closer than `nearer` of the larger side."""
+def thinned(found: Sequence[Found], nearer: float, alike: float) -> list[Found]:
+    """The strongest of those that lie on each other: closer than `nearer` of the larger side, sizes within a factor
+    `alike` (a pip that looks like a small die must not drive out the die that it lies on)."""
     kept: list[Found] = []
     for f in sorted(found, key=lambda f: -f.score):
-        if all(np.hypot(f.cx - k.cx, f.cy - k.cy) > nearer * max(f.side, k.side) for k in kept):
+        if not any(
+            math.hypot(f.cx - k.cx, f.cy - k.cy) < nearer * max(f.side, k.side)
+            and max(f.side, k.side) < alike * min(f.side, k.side)
+            for k in kept
+        ):
             kept.append(f)
     return kept
 
@@ -127,6 +133,20 @@ def normal(patches: Sequence[Image]) -> Floats:
     mean = x.mean(axis=(1, 2, 3), keepdims=True)
     deviation = np.maximum(x.std(axis=(1, 2, 3), keepdims=True), 8.0)
     return np.ascontiguousarray(((x - mean) / deviation).transpose(0, 3, 1, 2))
+
+
+def normal_view(image: Image) -> Floats:
+    """A whole picture as a finder's input (1, 3, h, w): as `normal`, but small bright or dark things on a plain ground
+    may not stand out further than they do in a close view, where the finder has learned them."""
+    sample = image[::3, ::3]
+    low, high = np.percentile(sample, (0.3, 99.7))
+    deviation = max(float(sample.std()), float(high - low) / RANGE_DEVIATIONS, 8.0)
+    x = (image.astype(np.float32) - np.float32(sample.mean())) * np.float32(1 / deviation)
+    return np.ascontiguousarray(x.transpose(2, 0, 1)[None])
+
+
+RANGE_DEVIATIONS = 4.5
+"""Brightness range over standard deviation in a typical close view."""
 
 
 def log_softmax(logits: Floats) -> Floats:

@@ -41,16 +41,22 @@ def shots(folder: Path, scene: str) -> list[tuple[Path, Mapping[str, Any]]]:
 
 
 def profile_of(truth: Mapping[str, Any]) -> TableProfile | None:
-    """What set-up knows of this table: the markers' geometry; None where none lie (then only values are read)."""
-    if not truth.get("markers"):
+    """What set-up knows of this table: the markers' geometry, or the four corners that a person would have tapped of a
+    tray measured once; None where there is neither (then only values are read)."""
+    if truth.get("markers"):
+        markers = Markers(
+            dictionary=str(truth["markers"][0]["dict"]),
+            corners_mm={int(m["id"]): tuple(_point(p) for p in m["corners_mm"]) for m in truth["markers"]},
+        )
+        middles = [np.mean(c, axis=0) for _, c in sorted(markers.corners_mm.items())]
+        corners = tuple((float(m[0]), float(m[1])) for m in middles)
+        return TableProfile(Board(str(truth["scene"]), "census", ("a", "b", "c", "d"), corners, {}, {}, markers))
+    if not {"board_corners_mm", "board_corners_px"} <= truth.keys():
         return None
     names = tuple(truth["board_corners_mm"])
     corners = tuple((float(c[0]), float(c[1])) for c in truth["board_corners_mm"].values())
-    markers = Markers(
-        dictionary=str(truth["markers"][0]["dict"]),
-        corners_mm={int(m["id"]): tuple(_point(p) for p in m["corners_mm"]) for m in truth["markers"]},
-    )
-    return TableProfile(Board(SCENE, "census", names, corners, {}, {}, markers))
+    tapped = tuple((float(truth["board_corners_px"][n][0]), float(truth["board_corners_px"][n][1])) for n in names)
+    return TableProfile(Board(str(truth["scene"]), "census", names, corners, {}, {}, None), corners_px=tapped)
 
 
 def _point(p: Sequence[float]) -> tuple[float, float, float]:

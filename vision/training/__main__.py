@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import cv2
@@ -13,7 +13,7 @@ from torch import nn
 
 from vision.dice import JUDGE_PX
 from vision.dominoes import HALF_PX, SQUARER_PX
-from vision.pips import Floats
+from vision.pips import Floats, Net
 from vision.training import dice, dominoes
 from vision.training.data import (
     DiceExample,
@@ -22,11 +22,12 @@ from vision.training.data import (
     simulated_die_scene,
     simulated_domino_scene,
 )
-from vision.training.nets import export
+from vision.training.nets import export, judge
 
 FOLDS = 5
 DIE_SCENES, DOMINO_SCENES = 1000, 800
 SHARE = 0.4
+TUNING_STEPS = 300
 """Share of the photographs among the crops of the fine tuning."""
 
 
@@ -58,37 +59,32 @@ def train_dice(out: Path, cache: Path, photos: Sequence[DiceExample], folds: boo
     (in `<out>/fold0` ...)."""
     simulated = scenes(simulated_die_scene, DIE_SCENES, cache)
     even = np.ones(len(simulated), np.float32)
-    finder = dice.train_finder(simulated, even, 1500, 0)
-    judge = dice.train_judge(dice.CropBank(simulated, even, []), 2400, 0)
-    start = (finder.state_dict(), judge.state_dict())
+    net = dice.train_finder(simulated, even, 1500, 0)
+    finder = dice.exported(net)
+    start = dice.train_judge(dice.CropBank(simulated, even, []), 2400, 0).state_dict()
+    photos = dice.tightened(photos, finder)
     kept = [(out, list(photos))]
     if folds:
         kept += [(out / f"fold{k}", [p for i, p in enumerate(photos) if fold_of(i) != k]) for k in range(FOLDS)]
     for place, part in kept:
-        tuned_finder, tuned_judge = tuned(simulated, part, start)
-        export(tuned_finder, (1, 3, 64, 64), place / "dice_finder.onnx", {2: "h", 3: "w"})
-        export(tuned_judge, (1, 3, JUDGE_PX, JUDGE_PX), place / "dice_judge.onnx", {0: "n"})
+        export(net, (1, 3, 64, 64), place / "dice_finder.onnx", {2: "h", 3: "w"})
+        export(tuned(simulated, part, finder, start), (1, 3, JUDGE_PX, JUDGE_PX), place / "dice_judge.onnx", {0: "n"})
 
 
 def tuned(
-    simulated: Sequence[DiceExample], photos: Sequence[DiceExample], start: tuple[dict[str, object], dict[str, object]]
-) -> tuple[nn.Module, nn.Module]:
-    """Both networks after a short second training on simulated scenes and photographs together."""
+    simulated: Sequence[DiceExample], photos: Sequence[DiceExample], finder: Net, start: Mapping[str, torch.Tensor]
+) -> nn.Module:
+    """The judge after a second, shorter training on simulated scenes and photographs, with the finder's false alarms
+    as examples of what is no die."""
     both = [*simulated, *photos]
     weights: Floats = np.ones(len(both), np.float32)
     if photos:
-        weights[len(simulated) :] = SHARE / (1 - SHARE) * len(simulated) / len(photos)
-    finder, judge = dice.train_finder(both, weights, 1, 1), None
-    finder.load_state_dict(start[0])
-    finder = dice.train_finder(both, weights, 300, 1, rate=1.5e-3, net=finder)
-    die_weights = np.ones(len(both), np.float32)
-    if photos:
         ours, theirs = sum(len(e.boxes) for e in simulated), sum(len(e.boxes) for e in photos)
-        die_weights[len(simulated) :] = SHARE / (1 - SHARE) * ours / theirs
-    bank = dice.CropBank(both, die_weights, dice.false_alarms(both, finder))
-    judge = dice.train_judge(bank, 1, 1)
-    judge.load_state_dict(start[1])
-    return finder, dice.train_judge(bank, 400, 1, rate=8e-4, net=judge)
+        weights[len(simulated) :] = SHARE / (1 - SHARE) * ours / theirs
+    net = judge(13, JUDGE_PX, JUDGE_PX)
+    net.load_state_dict(dict(start))
+    bank = dice.CropBank(both, weights, dice.false_alarms(both, finder))
+    return dice.train_judge(bank, TUNING_STEPS, 1, rate=1e-3, net=net)
 
 
 def train_dominoes(out: Path, cache: Path) -> None:

@@ -18,12 +18,12 @@ from vision.pips import Floats, normal
 def jitter(rng: np.random.Generator, image: NDArray[np.uint8]) -> Floats:
     """Colour, light, blur and noise at random, then as network input (3, h, w)."""
     x: NDArray[np.floating[Any]] = image.astype(np.float32)
-    if rng.uniform() < 0.3:
+    if rng.uniform() < 0.2:
         x = x[:, :, rng.permutation(3)]
     if rng.uniform() < 0.15:
         x = np.repeat(x.mean(axis=2, keepdims=True), 3, axis=2)
     x = x * rng.uniform(0.6, 1.3) * (1 + rng.uniform(-0.12, 0.12, 3).astype(np.float32)) + rng.uniform(-15, 15)
-    if rng.uniform() < 0.2:
+    if rng.uniform() < 0.06:
         x = 255 - x
     if rng.uniform() < 0.3:
         x = np.asarray(cv2.GaussianBlur(np.ascontiguousarray(x), (0, 0), rng.uniform(0.3, 1.0)), np.float32)

@@ -15,6 +15,7 @@ import numpy as np
 
 from devices.contract import Image
 from devices.simulated.dominoes import DominoOptions, domino_scene
+from devices.simulated.materials import texture
 from devices.simulated.tray import TrayOptions, tray_scene
 from vision.dice import COCKED
 from vision.pips import Floats
@@ -63,6 +64,42 @@ def simulated_domino_scene(index: int) -> DominoExample:
         options = DominoOptions(tiles=(0, 0), strangers=1.0, line=0.0)
     image, truth = domino_scene(rng, options)
     return DominoExample(image, truth.corners_px, tuple(t.halves for t in truth.tiles))
+
+
+def stranger_scene(index: int) -> DiceExample:
+    """A picture of what is no die: square markers, discs, rings and pip-like dots on a random table."""
+    rng = np.random.default_rng([79, index])
+    image = np.clip(255 * texture(rng, 384) ** (1 / 2.2), 0, 255).astype(np.uint8)
+    dictionary = cv2.aruco.getPredefinedDictionary(int(rng.choice([cv2.aruco.DICT_4X4_50, cv2.aruco.DICT_6X6_50])))
+    for _ in range(int(rng.integers(3, 9))):
+        side, quiet = int(rng.integers(20, 90)), int(rng.integers(1, 10))
+        marker = cv2.aruco.generateImageMarker(dictionary, int(rng.integers(0, 50)), 60, borderBits=1)
+        ink, paper = rng.integers(0, 70), rng.integers(150, 256, 3)
+        patch = np.where(np.pad(marker, 3 * quiet, constant_values=255)[..., None], paper, ink)
+        if rng.uniform() < 0.4:
+            patch = np.full((60, 60, 3), rng.integers(0, 256, 3))
+            for _ in range(int(rng.integers(1, 4))):
+                shade = tuple(int(v) for v in rng.integers(0, 256, 3))
+                patch = cv2.circle(patch.astype(np.uint8), (30, 30), int(rng.integers(12, 30)), shade, -1, cv2.LINE_AA)
+        size = patch.shape[0]
+        m = cv2.getRotationMatrix2D((size / 2, size / 2), float(rng.uniform(0, 360)), side / size)
+        m[:, 2] += rng.uniform(0, 384, 2) - size / 2
+        m = np.asarray(m * np.array([1.0, rng.uniform(0.7, 1.0), 1.0]), np.float64)
+        warped = cv2.warpAffine(patch.astype(np.uint8), m, (384, 384), flags=cv2.INTER_AREA)
+        mask = cv2.warpAffine(np.full((size, size), 255, np.uint8), m, (384, 384))
+        image = np.where(mask[..., None] > 127, warped, image).astype(np.uint8)
+    image = np.asarray(cv2.GaussianBlur(image, (0, 0), float(rng.uniform(0.4, 1.2))), np.uint8)
+    return DiceExample(image, np.zeros((0, 4), np.float32), (), np.zeros((0, 2), np.float32), f"strangers {index}")
+
+
+def without_dice(example: DominoExample) -> DiceExample:
+    """A picture of dominoes as one of no dice: half a tile looks like a die."""
+    return DiceExample(example.image, np.zeros((0, 4), np.float32), (), np.zeros((0, 2), np.float32), "dominoes")
+
+
+def without_tiles(example: DiceExample) -> DominoExample:
+    """A picture of dice or strangers as one of no dominoes."""
+    return DominoExample(example.image, np.zeros((0, 4, 2), np.float32), ())
 
 
 def scenes(make: Callable[[int], T], count: int, cache: Path) -> list[T]:

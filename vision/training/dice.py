@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import nn
 
-from vision.dice import JUDGE_PX, JUDGE_REACH, UNIT_PX, found
+from vision.dice import COCKED, JUDGE_PX, JUDGE_REACH, UNIT_PX, found
 from vision.pips import STRIDE, Floats, Net, Pyramid, square_map
 from vision.training.augment import fit, jitter
 from vision.training.data import DiceExample
@@ -51,6 +53,7 @@ def finder_sample(rng: np.random.Generator, example: DiceExample) -> tuple[Float
             weight[distance < reach * 0.6] = 0.0
             continue
         blob = np.exp(-((distance / (0.16 * reach + 0.35)) ** 2) / 2)
+        blob[distance <= distance.min()] = 1.0
         mine = blob > target[0]
         target[0] = np.maximum(target[0], blob)
         near = mine & (distance < 0.3 * reach + 0.8)
@@ -100,8 +103,12 @@ class CropBank:
         self._pyramids = [Pyramid(e.image) for e in examples]
         self._examples = examples
         self._false = list(false_alarms)
-        self._dice = [(i, j) for i, e in enumerate(examples) for j in range(len(e.boxes)) if _whole(e, j)]
-        p = np.array([weights[i] for i, _ in self._dice], np.float64)
+        self._dice = [
+            (i, j) for i, e in enumerate(examples) for j in range(len(e.boxes)) if _whole(e, j) and _free(e, j)
+        ]
+        p = np.array(
+            [weights[i] * (2.0 if examples[i].classes[j] == COCKED else 1.0) for i, j in self._dice], np.float64
+        )
         self._p = p / p.sum()
 
     def batch(self, rng: np.random.Generator, size: int) -> tuple[Floats, NDInt, Floats]:
@@ -110,6 +117,8 @@ class CropBank:
         positive = rng.choice(len(self._dice), int(size * 0.8), p=self._p)
         for k in positive:
             i, j = self._dice[k]
+            if self._examples[i].image[::8, ::8].max() < 60:
+                continue
             b = self._examples[i].boxes[j]
             side = float((b[2:] - b[:2]).mean())
             middle = (b[:2] + b[2:]) / 2
@@ -155,6 +164,18 @@ def _whole(example: DiceExample, j: int) -> bool:
     return bool(b[0] > -4 and b[1] > -4 and b[2] < w + 3 and b[3] < h + 3)
 
 
+def _free(example: DiceExample, j: int) -> bool:
+    """True when no other die's box hides more than a third of this one."""
+    b = example.boxes[j]
+    area = float((b[2] - b[0]) * (b[3] - b[1]))
+    for k, o in enumerate(example.boxes):
+        width = min(b[2], o[2]) - max(b[0], o[0])
+        height = min(b[3], o[3]) - max(b[1], o[1])
+        if k != j and width > 0 and height > 0 and width * height > 0.33 * area:
+            return False
+    return True
+
+
 def clear(example: DiceExample, cx: float, cy: float, side: float) -> bool:
     """True when a window there shows no die as a die: none near its middle at nearly its size."""
     for b in example.boxes:
@@ -174,7 +195,7 @@ def train_judge(
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     net = judge(13, JUDGE_PX, JUDGE_PX) if net is None else net
-    entropy = nn.CrossEntropyLoss(label_smoothing=0.01)
+    entropy = nn.CrossEntropyLoss(label_smoothing=0.002)
     hits: list[float] = []
 
     def loss_of() -> torch.Tensor:
@@ -185,22 +206,50 @@ def train_judge(
         hits.append((out[:, :8].argmax(1) == c).float().mean().item())
         if len(hits) % 200 == 0:
             print(f"die judge right {np.mean(hits[-200:]):.4f}", flush=True)
-        loss: torch.Tensor = entropy(out[:, :8], c) + 2.0 * miss
+        loss: torch.Tensor = entropy(out[:, :8], c) + 6.0 * miss
         return loss
 
     return fit(net, loss_of, steps, rate, "die judge")
 
 
-def false_alarms(examples: Sequence[DiceExample], net: nn.Module) -> list[tuple[int, float, float, float]]:
-    """(example, cx, cy, side) of every place that this finder takes for a die and that is none."""
-    net.eval()
+def exported(net: nn.Module) -> Net:
+    """The finder as the product runs it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "finder.onnx"
         export(net, (1, 3, 64, 64), path, {2: "h", 3: "w"})
-        finder = Net(path.read_bytes())
-    return [
-        (i, f.cx, f.cy, f.side)
-        for i, e in enumerate(examples)
-        for f in found(Pyramid(e.image), finder)
-        if clear(e, f.cx, f.cy, f.side)
-    ]
+        return Net(path.read_bytes())
+
+
+def false_alarms(examples: Sequence[DiceExample], finder: Net) -> list[tuple[int, float, float, float]]:
+    """(example, cx, cy, side) of every place that the finder takes for a die and that is none."""
+    out = []
+    for i, e in enumerate(examples):
+        pyramid = Pyramid(e.image)
+        for level in range(3):
+            places = found(pyramid, finder, level)
+            out += [(i, f.cx, f.cy, f.side) for f in places if clear(e, f.cx, f.cy, f.side)]
+    return out
+
+
+def tightened(examples: Sequence[DiceExample], finder: Net) -> list[DiceExample]:
+    """The photographs with the finder's own boxes in place of the loose ones drawn by hand, where it sees the die."""
+    out = []
+    for e in examples:
+        pyramid = Pyramid(e.image)
+        places = [f for level in range(3) for f in found(pyramid, finder, level)]
+        boxes = e.boxes.copy()
+        for j, b in enumerate(e.boxes):
+            middle, side = (b[:2] + b[2:]) / 2, float((b[2:] - b[:2]).mean())
+            near = [
+                f
+                for f in places
+                if math.hypot(f.cx - middle[0], f.cy - middle[1]) < 0.3 * side and 0.55 < f.side / side < 1.2
+            ]
+            if near:
+                f = max(near, key=lambda f: f.score)
+                boxes[j] = (f.cx - f.width / 2, f.cy - f.height / 2, f.cx + f.width / 2, f.cy + f.height / 2)
+            else:
+                half = 0.4 * side
+                boxes[j] = (middle[0] - half, middle[1] - half, middle[0] + half, middle[1] + half)
+        out.append(replace(e, boxes=boxes))
+    return out

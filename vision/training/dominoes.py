@@ -22,7 +22,7 @@ def finder_sample(rng: np.random.Generator, example: DominoExample) -> tuple[Flo
     """A finder's input (3, s, s), target (7, s/4, s/4: heat, dx, dy, cos 2a, sin 2a, log length, log width), weight."""
     quads = example.corners
     longs = np.linalg.norm(quads[:, 0] - quads[:, 3], axis=1) if len(quads) else np.array([60.0])
-    want = float(np.exp(rng.uniform(np.log(15), np.log(58))))
+    want = float(np.exp(rng.uniform(np.log(14), np.log(42))))
     shrink = float(np.median(longs)) / want if rng.uniform() < 0.9 else float(rng.uniform(1.5, 6))
     h, w = example.image.shape[:2]
     cx, cy = rng.uniform(0, w), rng.uniform(0, h)
@@ -43,10 +43,11 @@ def finder_sample(rng: np.random.Generator, example: DominoExample) -> tuple[Flo
         inside = bool(
             (quad > -0.1 * length * shrink).all() and (quad[:, 0] < w + 2).all() and (quad[:, 1] < h + 2).all()
         )
-        if not 12 < length < 66 or not inside:
+        if not 11 < length < 52 or not inside:
             weight[distance < 0.5 * length / STRIDE] = 0.0
             continue
         blob = np.exp(-((distance / (0.16 * width / STRIDE + 0.4)) ** 2) / 2)
+        blob[distance <= distance.min()] = 1.0
         mine = blob > target[0]
         target[0] = np.maximum(target[0], blob)
         near = mine & (distance < 0.25 * width / STRIDE + 0.9)
@@ -65,11 +66,11 @@ def finder_sample(rng: np.random.Generator, example: DominoExample) -> tuple[Flo
     return jitter(rng, image), target, weight
 
 
-def train_finder(examples: Sequence[DominoExample], steps: int, seed: int) -> nn.Module:
+def train_finder(examples: Sequence[DominoExample], steps: int, seed: int, net: nn.Module | None = None) -> nn.Module:
     """The finder of tiles."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    net = finder(7)
+    net = finder(7) if net is None else net
 
     def loss_of() -> torch.Tensor:
         picked = [finder_sample(rng, examples[i]) for i in rng.integers(0, len(examples), 16)]
@@ -92,6 +93,7 @@ class TileBank:
     def __init__(self, examples: Sequence[DominoExample]) -> None:
         self._examples = examples
         self._pyramids = [Pyramid(e.image) for e in examples]
+        self._strangers = [i for i, e in enumerate(examples) if not len(e.corners)]
         self._tiles = [
             (i, j)
             for i, e in enumerate(examples)
@@ -111,7 +113,7 @@ class TileBank:
             length = float(np.linalg.norm(along))
             angle = float(np.degrees(np.arctan2(along[1], along[0]))) + 180 * int(rng.integers(0, 2))
             at = quad.mean(axis=0)
-            none = rng.uniform() < 0.2
+            none = rng.uniform() < 0.25
             if none:
                 kind = rng.integers(0, 3)
                 if kind == 0:
@@ -119,12 +121,14 @@ class TileBank:
                 elif kind == 1:
                     at = at + along * rng.choice([-1, 1]) * rng.uniform(0.3, 0.6)
                 else:
+                    if self._strangers and rng.uniform() < 0.5:
+                        i = int(rng.choice(self._strangers))
                     at = rng.uniform(0, 384, 2)
                     if self._near(i, at, 0.35 * length):
                         continue
-            at = at + rng.normal(0, 0.03, 2) * length
+            at = at + rng.normal(0, 0.035, 2) * length
             m = squarer_map(
-                float(at[0]), float(at[1]), length * float(np.exp(rng.normal(0, 0.07))), angle + float(rng.normal(0, 4))
+                float(at[0]), float(at[1]), length * float(np.exp(rng.normal(0, 0.08))), angle + float(rng.normal(0, 5))
             )
             patch = self._pyramids[i].patch(m, SQUARER_PX, float(1 / np.linalg.norm(m[0, :2])))
             q = quad @ m[:, :2].T + m[:, 2]
@@ -147,12 +151,14 @@ class TileBank:
             length = float(np.linalg.norm(quad[0] - quad[3]))
             quad = quad + rng.normal(0, 0.011, (4, 2)) * length
             quad = quad + rng.normal(0, 0.008, 2) * length
-            other = rng.uniform() < 0.1
+            other = rng.uniform() < 0.2
             if other:
                 along, across = quad[3] - quad[0], quad[1] - quad[0]
-                kind = rng.integers(0, 4)
+                kind = rng.choice(4, p=[0.5, 0.15, 0.15, 0.2])
                 if kind == 0:
-                    quad = quad + along * rng.choice([-1, 1]) * rng.uniform(0.17, 0.4)
+                    quad = quad + along * rng.choice([-1, 1]) * (
+                        0.5 + rng.normal(0, 0.02) if rng.uniform() < 0.5 else rng.uniform(0.17, 0.55)
+                    )
                 elif kind == 1:
                     quad = quad + across * rng.choice([-1, 1]) * rng.uniform(0.3, 0.8)
                 elif kind == 2:
@@ -167,6 +173,9 @@ class TileBank:
                     quad = quad - quad.mean(axis=0) + at
             quad = quad.astype(np.float32)
             which = int(rng.integers(0, 2))
+            if rng.uniform() < 0.06 and self._strangers:
+                other, i = True, int(rng.choice(self._strangers))
+                quad = quad - quad.mean(axis=0) + rng.uniform(40, 344, 2).astype(np.float32)
             m = half_maps(quad)[which]
             patch = self._pyramids[i].patch(m, (HALF_PX, HALF_PX), length / 2 * (1 + 2 * MARGIN) / HALF_PX)
             if rng.uniform() < 0.5:
@@ -179,11 +188,11 @@ class TileBank:
         return any(np.hypot(*(q.mean(axis=0) - at)) < far for q in self._examples[i].corners)
 
 
-def train_squarer(bank: TileBank, steps: int, seed: int) -> nn.Module:
+def train_squarer(bank: TileBank, steps: int, seed: int, net: nn.Module | None = None) -> nn.Module:
     """The squarer: tile or not, and the four corners."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    net = judge(9, *SQUARER_PX, narrow=True)
+    net = judge(9, *SQUARER_PX, narrow=True) if net is None else net
     yes = nn.BCEWithLogitsLoss()
 
     def loss_of() -> torch.Tensor:
@@ -196,11 +205,11 @@ def train_squarer(bank: TileBank, steps: int, seed: int) -> nn.Module:
     return fit(net, loss_of, steps, 3e-3, "squarer")
 
 
-def train_halves(bank: TileBank, steps: int, seed: int) -> nn.Module:
+def train_halves(bank: TileBank, steps: int, seed: int, net: nn.Module | None = None) -> nn.Module:
     """The judge of halves: 9 logits."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    net = judge(9, HALF_PX, HALF_PX)
+    net = judge(9, HALF_PX, HALF_PX) if net is None else net
     entropy = nn.CrossEntropyLoss(label_smoothing=0.01)
     hits: list[float] = []
 
