@@ -219,7 +219,7 @@ class Demo:
             if done():
                 return True
             question = self.service.match.question
-            if question is not None and not self._busy:
+            if question is not None and not self._busy and self._eyes is not None and self._eyes.current:
                 self._answer()
             self._tick()
         return done()

@@ -56,7 +56,15 @@ class Draft:
         ]:
             return
         number = self.match.questions + 1
-        self.add("asked", id=f"q{number}", words=as_json(words), choices=choices, places=list(places), saw=dict(saw))
+        self.add(
+            "asked",
+            id=f"q{number}",
+            words=as_json(words),
+            choices=choices,
+            places=list(places),
+            saw=dict(saw),
+            presses=len(self.match.pressed),
+        )
         self.judged(
             "question", words, (), places, {k: v for k, v in saw.items() if k in self.match.table and v != COVERED}
         )

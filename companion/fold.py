@@ -190,7 +190,7 @@ def _asked(match: Match, d: Mapping[str, Json]) -> Match:
         )
         for c in d["choices"]
     )
-    question = Asked(d["id"], message(d["words"]), choices, tuple(d["places"]), dict(d["saw"]))
+    question = Asked(d["id"], message(d["words"]), choices, tuple(d["places"]), dict(d["saw"]), d.get("presses", 0))
     return replace(match, question=question, questions=match.questions + 1)
 
 

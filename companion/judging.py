@@ -26,6 +26,9 @@ SAY_S, HIDDEN_S = 0.6, 5.0
 """What is covered while something is to be judged is named after the first time, and asked about after the second: a
 hand may hide the reason."""
 
+LATE_S = 5.0
+"""The same where the players end their turns by button and have not yet done so: nothing depends on it yet."""
+
 ASKED_PLACES = 3
 """At the start, more unreadable places than this are not asked one by one: somebody has to clear the view."""
 
@@ -73,7 +76,7 @@ def settle(draft: Draft, verdict: Verdict, sight: Sight, at_s: float, presses: i
     elif verdict.kind == "illegal":
         if by_hand or _confirmed(draft, _key(draft.match, tale), at_s, ILLEGAL_S):
             _call_illegal(draft, tale, presses)
-    elif by_hand or _confirmed(draft, "unsure", at_s, ASK_S):
+    elif by_hand or _confirmed(draft, "unsure", at_s, ASK_S if presses or not draft.match.done_expected else LATE_S):
         _ask(draft, verdict, sight)
 
 
@@ -152,6 +155,8 @@ def finish(draft: Draft, presses: int) -> None:
                 break
             story = silent.stories[0]
         _final(draft, story, "done")
+    else:
+        return  # presses made since then are still to be judged
     if draft.match.pressed:
         draft.add("unpressed")
 

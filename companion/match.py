@@ -69,13 +69,15 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The open question; `saw` is what the camera alone says of the facts in doubt."""
+    """The open question; `saw` is what the camera alone says of the facts in doubt, `presses` how many turns had been
+    ended by button when it was asked."""
 
     id: str
     words: Message
     choices: tuple[Choice, ...]
     places: tuple[str, ...] = ()
     saw: Look = field(default_factory=dict)
+    presses: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,11 +220,12 @@ def _answer(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     chosen = next((c for c in question.choices if c.value == args["value"]), None)
     if chosen is None:
         return _no("companion.no_such_answer")
-    _carry_out(draft, chosen, dict(question.saw))
+    _carry_out(draft, chosen, dict(question.saw), min(question.presses, len(draft.match.pressed)))
     return OK
 
 
-def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str]) -> None:
+def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str], presses: int) -> None:
+    """What an answer does; of the presses only those that were made before it was asked belong to it."""
     match = draft.match
     if chosen.kind == "side":
         draft.add("side", corner=chosen.facts["side"])
@@ -233,7 +234,6 @@ def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str]) -> None:
         check = match.check
         draft.add("start_read", start=None, ready=check.ready, differences=[], places=[], told=dict(chosen.facts))
         return
-    presses = len(match.pressed)
     look = {**match.rules.look(match.now), **chosen.facts}
     told = {k: v for k, v in saw.items() if look.get(k) != v}
     draft.add("settled", told=told)
@@ -250,7 +250,7 @@ def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str]) -> None:
         draft.judged("takeback", Message("table.taken_back", (("number", chosen.number + 1),)))
     elif chosen.kind == "illegal":
         words = chosen.words if chosen.value != "other" else Message("table.unclear")
-        if match.pressed:
+        if presses:
             draft.add("unpressed")
         draft.judged("illegal", words, chosen.details, chosen.places, dict(chosen.facts))
     else:

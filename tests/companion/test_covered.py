@@ -147,3 +147,22 @@ def test_a_refusal_after_a_turn_that_was_partly_inferred_says_so() -> None:
     judgement = table.match.judgement
     assert judgement is not None and judgement.words.id == "moguli.locked" and judgement.places == ("b4",)
     assert judgement.details[-1].id == "table.partly_inferred"
+
+
+def test_a_press_after_a_question_is_not_used_up_by_its_answer() -> None:
+    table = TestTable(seed=6, done_expected=True)
+    table.opening()
+    turns, player = table.match.turns, table.rules.to_act(table.state).players[0]
+    before, text = table.look(), next(t for t in table.texts("M", "R"))
+    first = table.rules.apply(table.state, table.rules.parse(text.split(", ")[0]))
+    (pawn,) = [k for k, v in table.rules.look(first).items() if v != before[k] and v != "-"]
+    weak = {pawn: {"1": -9.0, "2": -9.0, "-": -1.0, str(player + 1): 0.0}}
+    table.see(table.rules.look(first), weak=weak, times=8)
+    question = table.match.question
+    assert question is not None
+    table.turn(text)
+    table.done(player)  # the turn has gone on while the question stood
+    chosen = next((c for c in question.choices if c.turns), question.choices[0])
+    table.say("answer", question=question.id, value=chosen.value)
+    table.see(times=3)
+    assert table.match.turns == turns + 1 and table.match.agreed == table.state

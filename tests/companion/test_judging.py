@@ -126,6 +126,8 @@ def test_with_buttons_a_second_rotation_is_asked_not_taken_for_the_next_players(
     table.see()
     table.turn(second[0])
     table.see(times=3)
+    assert table.match.question is None, "nothing depends on it while the turn is not ended"
+    table.see(times=4)
     question = table.match.question
     assert question is not None
     assert {c.kind for c in question.choices} >= {"illegal", "next"}
@@ -271,7 +273,7 @@ def test_a_decisive_doubt_is_asked_with_the_likeliest_first_and_the_answer_settl
     ((key, truth),) = table.rules.trace(table.match.agreed, turn).items()
     old = table.rules.look(table.match.agreed)[key]
     weak = {key: {truth: 0.0, old: -5.0}}
-    table.see(weak=weak, times=3)
+    table.see(weak=weak, times=7)
     question = table.match.question
     assert question is not None and question.choices[0].kind in ("grow", "unchanged")
     chosen = next(c for c in question.choices if c.kind == "grow")
