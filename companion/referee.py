@@ -24,7 +24,11 @@ ILLEGAL = 3.0
 """Prior cost of an illegal story: about one turn in twenty is illegal; each changed fact costs CHANGE besides."""
 
 UNSEEN = 6.0
-"""Prior cost of each act that left no mark: more than ACCEPT, so that the story of fewest unseen acts is taken."""
+"""Prior cost of each act that left no mark and was not needed to explain the look: more than ACCEPT, so that the story
+of fewest unseen acts is taken."""
+
+NEEDED = 3.0
+"""Prior cost of each unseen act that every story of the look needs."""
 
 LOOKS, LOOKS_OPENED = 12, 96
 """How many looks are tried, and how many where covered places may hide anything; of them only those within BEYOND nats
@@ -37,8 +41,9 @@ MISSED_UNITS = 8
 UNEXPECTED = 8.0
 """Prior cost of a turn more than the players have ended, where they use the done-button."""
 
-APPEARS = 3.0
-"""Prior cost of each piece that no legal turn explains having come from nowhere or gone to nowhere."""
+APPEARS, GOES = 3.0, 1.0
+"""Prior costs of each piece that no legal turn explains having come from nowhere, and gone to nowhere: pieces fall or
+are taken off now and then."""
 
 FORGOTTEN = 3.0
 """The same where otherwise an illegal act would have to be believed: one may have forgotten the button."""
@@ -110,7 +115,8 @@ class Verdict:
 def judge(rules: Rules[Any, Any], position: Position, sight: Sight, looks_tried: int = LOOKS) -> Verdict:
     """The verdict on a sight of the table."""
     now = rules.look(position.provisional.after if position.provisional else position.base)
-    tales = [Tale("unchanged", -sight.cost(now), now)]
+    idle = position.presses - (position.provisional is not None)
+    tales = [Tale("unchanged", -sight.cost(now) - IDLE * max(0, idle), now)]
     looks = likely_looks(sight, now, looks_tried, BEYOND)
     if looks[0][1] == now and (len(looks) == 1 or looks[1][0] - looks[0][0] >= ACCEPT):
         return Verdict("unchanged", tales[0], lead=ACCEPT)
@@ -156,7 +162,7 @@ def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: floa
         refusals, warnings, unfinished = grown.refusals, grown.warnings, grown.unfinished
         for story in grown.stories:
             legal = True
-            score = -cost - _turns_cost(position, 1, 0.0) - UNSEEN * story.unseen
+            score = -cost - _turns_cost(position, 1, 0.0) - _unseen_cost(story, grown.stories)
             yield Tale("grow", score, look, (story,), warnings=warnings)
     if provisional is not None and rules.outcome(provisional.after) is None:
         following = rules.explain(provisional.after, look)
@@ -166,12 +172,18 @@ def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: floa
         for story in following.stories:
             legal = legal or not position.done_expected
             stories = (provisional, story)
-            score = -cost - prior - UNSEEN * story.unseen
+            score = -cost - prior - _unseen_cost(story, following.stories)
             yield Tale("next", score, look, stories, warnings=following.warnings)
         refusals = refusals or following.refusals
     if not legal:
-        prior = ILLEGAL + IDLE * max(0, position.presses - 1) + APPEARS * pieces_differ(now, look)
+        prior = ILLEGAL + IDLE * max(0, position.presses - 1) + _pieces_cost(now, look)
         yield Tale("illegal", -cost - prior, look, refusals=refusals, warnings=warnings, unfinished=unfinished)
+
+
+def _unseen_cost(story: Story[Any, Any], stories: tuple[Story[Any, Any], ...]) -> float:
+    """Prior cost of a story's unseen acts, among all stories of one look."""
+    needed = min(s.unseen for s in stories)
+    return NEEDED * needed + UNSEEN * (story.unseen - needed)
 
 
 def _takebacks(rules: Rules[Any, Any], position: Position, sight: Sight) -> Iterator[Tale]:
@@ -233,14 +245,15 @@ def _two_turns(rules: Rules[Any, Any], state: Any, look: Look) -> Iterable[tuple
                         yield first, second
 
 
-def pieces_differ(before: Look, after: Look) -> int:
-    """How many pieces are too many or missing: differences in how often each value occurs, of kinds of which most
-    places are bare."""
-    total = 0
+def _pieces_cost(before: Look, after: Look) -> float:
+    """Prior cost of the pieces that are too many or missing, of kinds of which most places are bare."""
+    total = 0.0
     for keys, bare in kinds_of(before):
         if bare is not None:
             had, has = Counter(before[k] for k in keys), Counter(after[k] for k in keys)
-            total += sum(abs(had[value] - has[value]) for value in had.keys() | has.keys() if value != bare)
+            for value in (had.keys() | has.keys()) - {bare}:
+                more = has[value] - had[value]
+                total += APPEARS * more if more > 0 else -GOES * more
     return total
 
 

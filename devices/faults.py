@@ -42,7 +42,7 @@ FAULTS: Mapping[str, FaultKind] = {
         _camera("black"),
         _camera("slow", strength=1.0),
         _camera("size", strength=0.5),
-        _camera("colour", strength=0.3),
+        _camera("colour", strength=0.12),
         _camera("exposure", strength=0.3),
         _camera("flicker", strength=0.2),
         _camera("bump", "moved", strength=24.0),

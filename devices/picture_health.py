@@ -26,6 +26,8 @@ TORN_S = 1.0
 """Two torn pictures within so long are no accident."""
 COLOUR, SWING, BAND = 0.13, 0.12, 0.045
 """Natural logarithms of brightness ratios: between channels, up and down in time, from row to row."""
+GARISH = 0.35
+"""A colour cast beyond this turns one pawn's colour into another's; nothing is judged by it."""
 MOVED_PX = 0.5
 """Shift, in reduced pixels, from which a camera counts as moved."""
 ALIKE, STRANGE = 0.6, 0.4
@@ -88,8 +90,9 @@ class PictureHealth:
         self._said = {}
 
     def accept(self) -> None:
-        """The newest picture is a good one, whatever it looks like (its board was found): it becomes a known look."""
-        if self._before is not None and not {"black", "torn", "frozen", "mirrored"} & self._said.keys():
+        """The board was found in the newest picture: if it seemed a strange one, it is a known look from now on."""
+        strange = self._reopened or {"swapped", "size"} & self._said.keys()
+        if strange and self._before is not None and not {"black", "torn", "frozen", "mirrored"} & self._said.keys():
             self._learn(_look(self._before))
             self._size = self._before.shape[:2]
             self._reopened = False
@@ -212,8 +215,9 @@ class PictureHealth:
             found["flicker"] = Finding("flicker", fit=True)
         elif "flicker" not in self._said and _reversal([g for _, g in self._gains]) > SWING:
             found["exposure"] = Finding("exposure", fit=True)
-        if float(gains.max() - gains.min()) > COLOUR:
-            found["colour"] = Finding("colour", fit=True)
+        cast = float(gains.max() - gains.min())
+        if cast > COLOUR:
+            found["colour"] = Finding("colour", fit=cast < GARISH)
         return found
 
     def _alternates(self) -> bool:

@@ -141,8 +141,8 @@ def normal_view(image: Image) -> Floats:
     sample = image[::3, ::3]
     low, high = np.percentile(sample, (0.3, 99.7))
     deviation = max(float(sample.std()), float(high - low) / RANGE_DEVIATIONS, 8.0)
-    x = (image.astype(np.float32) - np.float32(sample.mean())) * np.float32(1 / deviation)
-    return np.ascontiguousarray(x.transpose(2, 0, 1)[None])
+    middle = float(sample.mean())
+    return np.asarray(cv2.dnn.blobFromImage(image, 1 / deviation, mean=(middle, middle, middle)), np.float32)
 
 
 RANGE_DEVIATIONS = 4.5

@@ -38,8 +38,8 @@ RELEARN_SHARE = 0.6
 """When more of the tiles than this have changed at once, the light or the board has: everything is learned anew."""
 RELEARN_S = 60.0
 """A table at rest is studied afresh after so much frame time: old facts are checked again."""
-RELEARN_COVERED_S = 2.0
-"""The same while something seems to lie over it, which may be no more than another light."""
+RELEARN_DOUBTFUL_S = 2.0
+"""The same while something seems to lie over it, which may be no more than another light, or while much is unclear."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,10 +99,11 @@ class TileReader:
         if memory is None:
             corners = board_corners_px(self._profile, pose.camera)
             return replace(blank, board_px=corners, residual_mm=pose.residual_mm, troubles=("vision.no_tiles",))
-        unread = lead(memory.evidence.paths) < SURE_LEAD
-        unread &= ~memory.evidence.behind & (memory.evidence.inside >= WHOLE)
-        bad = np.count_nonzero(unread) > UNREAD_SHARE * len(unread)
-        trouble = "vision.board_moved" if pose.moved else fault_of(picture) if bad else ""
+        trouble = ""
+        if pose.moved:
+            trouble = "vision.board_moved"
+        elif _unread(memory.evidence) > UNREAD_SHARE:
+            trouble = fault_of(picture) or "vision.unclear"
         facts = memory.facts
         if trouble == "vision.blurred":
             facts = {k: f if f.reason or f.sure(SURE_LEAD) else replace(f, reason="blur") for k, f in facts.items()}
@@ -148,9 +149,12 @@ class TileReader:
         memory = self._memory
         if memory is None or pose.moved:
             return self._studied(picture, pose, time_s)
-        relearn_s = RELEARN_COVERED_S if memory.evidence.behind.any() else RELEARN_S
-        if not 0 <= time_s - memory.studied_s < relearn_s:
-            return self._studied(picture, pose, time_s)
+        doubtful = memory.evidence.behind.any() or _unread(memory.evidence) > UNREAD_SHARE
+        if not 0 <= time_s - memory.studied_s < (RELEARN_DOUBTFUL_S if doubtful else RELEARN_S):
+            anew = self._studied(picture, pose, time_s)
+            if anew is not None and _unread(anew.evidence) <= max(_unread(memory.evidence), UNREAD_SHARE / 4):
+                return anew
+            memory = replace(memory, studied_s=time_s)  # a hand or a passing light: what was learned before is better
         if pose.camera is not memory.camera:
             memory = self._followed(memory, pose.camera)
         now = _probe(picture, memory.maps)
@@ -239,6 +243,13 @@ class TileReader:
                 why = "" if sure[i] and not hidden else reason
                 facts[f"{kind}:{cell}"] = Fact(values, tuple(rows[i]), hidden, why)
         return facts
+
+
+def _unread(evidence: Evidence) -> float:
+    """The share of tiles that lie open to view and whose path is yet unclear."""
+    unclear = lead(evidence.paths) < SURE_LEAD
+    unclear &= ~evidence.behind & (evidence.inside >= WHOLE)
+    return float(np.count_nonzero(unclear)) / len(unclear)
 
 
 def _maps(evidence: Evidence) -> Maps:
