@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def shared_path() -> Path | None:
-    """The shared folder: `$COMPANION_SHARED` if set (also where nothing is there), else `shared` beside the checkout."""
+    """The shared folder: `$COMPANION_SHARED` if set, whether or not it exists, else the one beside the checkout."""
     named = os.environ.get("COMPANION_SHARED")
     if named:
         return Path(named)
