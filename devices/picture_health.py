@@ -28,6 +28,9 @@ COLOUR, SWING, BAND = 0.13, 0.12, 0.045
 """Natural logarithms of brightness ratios: between channels, up and down in time, from row to row."""
 GARISH = 0.35
 """A colour cast beyond this turns one pawn's colour into another's; nothing is judged by it."""
+USUAL_S, GARISH_USUAL_S = 12.0, 30.0
+"""A cast that has stayed the same for so long is the light from now on: a lamp was changed, or the camera began with a
+wrong white balance."""
 MOVED_PX = 0.5
 """Shift, in reduced pixels, from which a camera counts as moved."""
 ALIKE, STRANGE = 0.6, 0.4
@@ -77,6 +80,7 @@ class PictureHealth:
         self._torn: deque[float] = deque(maxlen=8)
         self._shift: tuple[float, float] = (0.0, 0.0)
         self._steady_s = 0.0
+        self._cast: tuple[NDArray[np.float64], float] | None = None
         self._reopened = False
         self._said: dict[str, tuple[Finding, float, float]] = {}
         self.repeated = False
@@ -85,7 +89,7 @@ class PictureHealth:
     def reopened(self) -> None:
         """The camera was opened again: it may be another one, or stand elsewhere, or have another size."""
         self._reopened = bool(self._looks)
-        self._before = self._before_grey = self._same_since_s = None
+        self._before = self._before_grey = self._same_since_s = self._cast = None
         self._gains.clear()
         self._said = {}
 
@@ -216,9 +220,19 @@ class PictureHealth:
         elif "flicker" not in self._said and _reversal([g for _, g in self._gains]) > SWING:
             found["exposure"] = Finding("exposure", fit=True)
         cast = float(gains.max() - gains.min())
-        if cast > COLOUR:
+        if cast <= COLOUR:
+            self._cast = None
+        elif self._usual(gains - gain, cast, now_s):
+            self._learn(look)
+        else:
             found["colour"] = Finding("colour", fit=cast < GARISH)
         return found
+
+    def _usual(self, colour: NDArray[np.float64], cast: float, now_s: float) -> bool:
+        """Whether this colour of the light (log gains of the channels) has stayed for so long that it is the usual."""
+        if self._cast is None or float(np.abs(colour - self._cast[0]).max()) > COLOUR / 2:
+            self._cast = (colour, now_s)
+        return now_s - self._cast[1] >= (USUAL_S if cast < GARISH else GARISH_USUAL_S)
 
     def _alternates(self) -> bool:
         """True when brightness jumps up and down from picture to picture."""
@@ -231,6 +245,7 @@ class PictureHealth:
     def _learn(self, look: _Look) -> None:
         self._looks = [*self._looks[-(LOOKS - 1) :], _Look(look.grey.copy(), look.grid.copy())]
         self._shift = (0.0, 0.0)
+        self._cast = None
         self._gains.clear()
 
 

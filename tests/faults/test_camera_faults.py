@@ -95,6 +95,17 @@ def test_what_a_faulty_camera_shows_is_not_judged(kind) -> None:  # type: ignore
     assert len(late) <= (40 if kind.name == "camera.garbled" else 0), late
 
 
+@pytest.mark.parametrize(("strength", "usual_s"), [(0.1, 14.0), (0.3, 32.0)], ids=["warmer lamp", "garish lamp"])
+def test_a_lamp_of_another_colour_is_said_and_after_a_while_the_usual_light(strength: float, usual_s: float) -> None:
+    watched = Watched()
+    watched.watch(4.0)
+    watched.faults.begin("camera.colour", 60.0, strength)
+    watched.watch(8.0)
+    assert watched.camera.condition.message == "devices.camera_colour"
+    watched.watch(usual_s - 8.0)
+    assert watched.camera.condition.ok and watched.camera.fit
+
+
 def test_another_camera_is_not_judged_by_where_the_corners_were_tapped() -> None:
     watched = Watched(anywhere=False)
     watched.watch(4.0)

@@ -166,8 +166,8 @@ def test_faults_of_any_strength_upon_each_other_raise_nothing(plan: list[tuple[s
         for _ in range(round(wait_s / 0.1)):
             table.advance(0.1)
             camera.read(0.0)
-    for _ in range(60):
-        table.advance(0.1)
+    for _ in range(170):  # longer than a colour of light takes to become the usual one
+        table.advance(0.2)
         camera.read(0.0)
     camera.accept()  # as the eyes do when they find the board: the first pictures may have been another camera's
     for _ in range(30):
