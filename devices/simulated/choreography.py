@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -21,8 +22,18 @@ HIGH_MM, GRIP_MM = 70.0, 12.0
 """Heights of the fingers while travelling and while holding a door or pawn."""
 
 
+class Carried(Protocol):
+    """Something that a hand holds."""
+
+    def at(self, x_mm: float, y_mm: float, lift_mm: float, turn_deg: float) -> Self:
+        """The same thing at another place, so high above the table, turned so far counter-clockwise."""
+
+
+H = TypeVar("H", bound=Carried)
+
+
 @dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(Generic[H]):
     """One stretch of a movement: the fingers go from `start` to `end` (mm) in `seconds`, the wrist turns from
     `twist_deg[0]` to `[1]`, what is held turns with it by `turns_deg`. `then` changes the world at its end."""
 
@@ -30,21 +41,21 @@ class Phase:
     start: Xyz
     end: Xyz
     from_deg: float
-    held: Held | None = None
+    held: H | None = None
     twist_deg: tuple[float, float] = (0.0, 0.0)
     turns_deg: tuple[float, float] = (0.0, 0.0)
     pose: str = "pinch"
     person: Person = PEOPLE[0]
     then: Callable[[], None] | None = None
 
-    def at(self, share: float) -> tuple[HandAt, Held | None]:
+    def at(self, share: float) -> tuple[HandAt, H | None]:
         """The hand and what it holds after `share` (0..1) of the phase."""
         s = share * share * (3 - 2 * share)
         x, y, z = (a + (b - a) * s for a, b in zip(self.start, self.end, strict=True))
         twist, turn = (a + (b - a) * s for a, b in (self.twist_deg, self.turns_deg))
         held = self.held
         if held is not None:
-            held = replace(held, x_mm=x, y_mm=y, lift_mm=max(z - GRIP_MM, 0.0), turn_deg=turn)
+            held = held.at(x, y, max(z - GRIP_MM, 0.0), turn)
         return HandAt(x, y, z, self.from_deg, self.pose, twist, self.person), held
 
 
@@ -57,7 +68,7 @@ class Choreographer:
         self._near, self._far = min(ys), max(ys)
         self._middle = sum(x for x, _ in board.corners_mm) / 4
 
-    def phases(self, act: Act, manner: Manner) -> Iterator[Phase]:
+    def phases(self, act: Act, manner: Manner) -> Iterator[Phase[Held]]:
         """The phases of an act; each is planned when the one before has ended."""
         if isinstance(act, TurnTile):
             yield from self._turn(act, manner)
@@ -81,7 +92,7 @@ class Choreographer:
             seat_x + (x - seat_x) * share, seat_y + (y - seat_y) * share, 8.0, from_deg, "flat", person=person
         )
 
-    def _turn(self, act: TurnTile, manner: Manner) -> Iterator[Phase]:
+    def _turn(self, act: TurnTile, manner: Manner) -> Iterator[Phase[Held]]:
         tile, pawn = self._world.tiles[act.cell], self._world.pawns.get(act.cell)
         x, y = self._place(act.cell)
         hand = self._hand(act.cell, None, manner)
@@ -104,7 +115,7 @@ class Choreographer:
         yield hand.go((x, y, GRIP_MM), 0.14, held, twist=(swing, swing), turns=(degrees, degrees), then=put)
         yield hand.leave(twist=(swing, 0.0))
 
-    def _move(self, act: MovePawn, manner: Manner) -> Iterator[Phase]:
+    def _move(self, act: MovePawn, manner: Manner) -> Iterator[Phase[Held]]:
         hand = self._hand(act.source or act.target or "", act.player, manner)
         pawn = Pawn(act.player)
         grip = GRIP_MM + 4
@@ -134,7 +145,7 @@ class Choreographer:
         yield hand.go((x, y, grip), 0.2, Held(None, pawn, 0, 0, 0), then=put)
         yield hand.leave()
 
-    def _nudge(self, act: Nudge, manner: Manner) -> Iterator[Phase]:
+    def _nudge(self, act: Nudge, manner: Manner) -> Iterator[Phase[Held]]:
         tile, pawn = self._world.tiles[act.cell], self._world.pawns.get(act.cell)
         x, y = self._place(act.cell)
         hand = self._hand(act.cell, None, manner)
@@ -151,7 +162,7 @@ class Choreographer:
         yield hand.go(to, 0.4, held, turns=(0.0, act.askew_deg), then=put)
         yield hand.leave()
 
-    def _relay(self, act: RelayTiles, manner: Manner) -> Iterator[Phase]:
+    def _relay(self, act: RelayTiles, manner: Manner) -> Iterator[Phase[Held]]:
         stack: list[Tile] = []
         hand = self._hand(next(iter(act.tiles)), None, manner)
         for cell in act.tiles:
@@ -180,7 +191,7 @@ class Choreographer:
             yield hand.go((*self._place(cell), GRIP_MM), 0.15, held, then=put)
             yield hand.leave()
 
-    def _hover(self, act: Hover, manner: Manner) -> Iterator[Phase]:
+    def _hover(self, act: Hover, manner: Manner) -> Iterator[Phase[Held]]:
         hand = self._hand(act.cell, act.player, manner)
         at = (*self._place(act.cell), 8.0 if act.pose == "flat" else 45.0)
         hand.pose = act.pose
@@ -199,7 +210,7 @@ class Choreographer:
         tile = self._world.tiles.get(cell)
         return (x + tile.x_mm, y + tile.y_mm) if tile is not None else (x, y)
 
-    def _hand(self, cell: str, player: str | None, manner: Manner) -> _Hand:
+    def _hand(self, cell: str, player: str | None, manner: Manner) -> MovingHand[Held]:
         """The hand of the pawn's owner, else of whoever sits nearer to the tile."""
         x, y = self._board.places_mm[cell]
         if player is None:
@@ -208,31 +219,34 @@ class Choreographer:
         seat_y = self._near - 330 if first else self._far + 330
         seat_x = self._middle + float(self._rng.normal(40 if first else -40, 45))
         from_deg = math.degrees(math.atan2(seat_y - y, seat_x - x))
-        return _Hand((seat_x, seat_y, HIGH_MM), from_deg, self._people[0 if first else 1], manner.pace)
+        return MovingHand((seat_x, seat_y, HIGH_MM), from_deg, self._people[0 if first else 1], manner.pace)
 
 
-class _Hand:
+class MovingHand(Generic[H]):
     """One hand on its way: each call is the next phase from where it is."""
 
     def __init__(self, seat: Xyz, from_deg: float, person: Person, pace: float) -> None:
         self._seat, self._at, self._from_deg, self._person, self._pace = seat, seat, from_deg, person, pace
         self.pose = "pinch"
 
-    def reach(self, to: Xyz, then: Callable[[], None] | None = None) -> Phase:
+    def reach(self, to: Xyz, then: Callable[[], None] | None = None) -> Phase[H]:
+        """Goes there with an empty hand."""
         return self.go(to, 0.5, then=then)
 
-    def leave(self, held: Held | None = None, twist: tuple[float, float] = (0.0, 0.0)) -> Phase:
+    def leave(self, held: H | None = None, twist: tuple[float, float] = (0.0, 0.0)) -> Phase[H]:
+        """Goes back to where it came from."""
         return self.go(self._seat, 0.45, held, twist=twist)
 
     def go(
         self,
         to: Xyz,
         seconds: float,
-        held: Held | None = None,
+        held: H | None = None,
         twist: tuple[float, float] = (0.0, 0.0),
         turns: tuple[float, float] = (0.0, 0.0),
         then: Callable[[], None] | None = None,
-    ) -> Phase:
+    ) -> Phase[H]:
+        """Goes there with what it holds; `then` happens on arrival."""
         start, self._at = self._at, to
         pace, pose = seconds * self._pace, self.pose
         return Phase(pace, start, to, self._from_deg, held, twist, turns, pose, self._person, then)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import cv2
@@ -33,6 +33,10 @@ class Held:
     y_mm: float
     lift_mm: float
     turn_deg: float = 0.0
+
+    def at(self, x_mm: float, y_mm: float, lift_mm: float, turn_deg: float) -> Held:
+        """The same things at another place."""
+        return replace(self, x_mm=x_mm, y_mm=y_mm, lift_mm=lift_mm, turn_deg=turn_deg)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
