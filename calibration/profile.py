@@ -63,13 +63,15 @@ class Board:
 class TableProfile:
     """A board as one camera sees it. `corners_px`: the four board corners tapped by a person (corner order of the
     board), or empty where markers serve. `palette`: named colours as (L, a, b) floats of OpenCV's 8-bit Lab, e.g.
-    `pawn1`, `pawn2`; empty until learned at the start position."""
+    `pawn1`, `pawn2`, `mole1`; empty until learned at the start position. `figures`: the folder of enrolled figures
+    (calibration.figure_prints), empty for the printable ones."""
 
     board: Board
     corners_px: tuple[Point, ...] = ()
     lens: Lens | None = None
     palette: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     camera: str = ""
+    figures: str = ""
 
     def with_corners(self, corners_px: tuple[Point, ...]) -> TableProfile:
         """The same table with tapped corners."""
@@ -148,6 +150,7 @@ def save_profile(profile: TableProfile, path: Path) -> None:
         "version": VERSION,
         "game": board.game,
         "camera": profile.camera,
+        "figures": profile.figures,
         "corners_px": [list(p) for p in profile.corners_px],
         "palette": {k: list(v) for k, v in profile.palette.items()},
         "sizes_mm": dict(board.sizes_mm),
@@ -199,6 +202,7 @@ def load_profile(path: Path) -> TableProfile:
             lens=lens,
             palette={k: (float(v[0]), float(v[1]), float(v[2])) for k, v in data["palette"].items()},
             camera=str(data["camera"]),
+            figures=str(data.get("figures", "")),
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise CalibrationError(f"the table profile {path} lacks or garbles {error}; {cure}") from error

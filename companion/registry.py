@@ -154,6 +154,7 @@ GAMES: Mapping[str, GameEntry] = {
             rules="companion.games.maulwurf.rules:RULES",
             choose="companion.games.maulwurf.players:choose",
             data="companion.games.maulwurf.layout:used",
+            reader="vision.tokens:TokenReader",
         ),
         GameEntry(
             name="muggins",
@@ -165,12 +166,14 @@ GAMES: Mapping[str, GameEntry] = {
             rules="companion.games.moogui.rules:RULES",
             choose="companion.games.moogui.players:choose",
             data="companion.games.moogui.catalogue:used",
+            reader="vision.figure_table:FigureTableReader",
         ),
         GameEntry(
             name="moogh",
             rules="companion.games.moogh.rules:RULES",
             choose="companion.games.moogh.players:choose",
             data="companion.games.moogh.cards:used",
+            reader="vision.moogh:MooghReader",
         ),
     )
 }

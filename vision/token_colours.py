@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from calibration.palette import NAMED_RGB
+from calibration.palette import NAMED_RGB, Lab, lab_to_bgr
 from vision.sampling import LOG_OFFSET, Floats, middle
 
 SPREAD = 0.14
@@ -27,7 +27,7 @@ _FINER: Floats = (_SHIFTS / 6).astype(np.float32)
 class Palette:
     """The players' hues (players, 2) as red-green and blue-green in log units against white."""
 
-    def __init__(self, colours: Sequence[str]) -> None:
+    def __init__(self, colours: Sequence[str | Lab]) -> None:
         self._named = np.array([named_hue(c) for c in colours])
         self._learned = np.full_like(self._named, np.nan)
         self._fit: Floats | None = None
@@ -88,7 +88,8 @@ def distances(hues: Floats, palette: Palette) -> Floats:
     return np.asarray(np.hypot(turn / np.hypot(0.1, 0.09 / strength), np.log(strength / lengths) / 0.4))
 
 
-def named_hue(name: str) -> Floats:
-    """Red-green and blue-green in log units of a colour by name under plain white light."""
-    red, green, blue = (np.log((v + LOG_OFFSET) / (255 + LOG_OFFSET)) for v in NAMED_RGB[name])
+def named_hue(colour: str | Lab) -> Floats:
+    """Red-green and blue-green in log units under plain white light of a colour by name, or of one in OpenCV's Lab."""
+    rgb = NAMED_RGB[colour] if isinstance(colour, str) else lab_to_bgr(colour)[::-1]
+    red, green, blue = (np.log((v + LOG_OFFSET) / (255 + LOG_OFFSET)) for v in rgb)
     return np.array([red - green, blue - green], dtype=np.float32)

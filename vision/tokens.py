@@ -83,13 +83,15 @@ class _Cells:
 class TokenReader:
     """Reads `cell:<place>` as `-`, `mole<n>` or `busy<n>`: a disc, or a white-rimmed disc, of player n's colour.
 
-    `colours` names the players' colours in their order; the exact hues are found in the picture, and followed from
-    then on through `agree`.
+    `colours` names the players' colours in their order; without them they are the board spec's (`grid.colours`), and a
+    colour `mole<n>` of the profile's palette goes before either. The exact hues are found in the picture, and followed
+    from then on through `agree`.
     """
 
-    def __init__(self, profile: TableProfile, colours: Sequence[str]) -> None:
+    def __init__(self, profile: TableProfile, colours: Sequence[str] = ()) -> None:
         """Raises VisionError for a colour name that is not known or a board without cells."""
         board = profile.board
+        colours = colours or [str(c) for c in board.grid.get("colours", ())]
         unknown = [c for c in colours if c not in NAMED_RGB]
         if unknown or not colours:
             raise VisionError(f"unknown colours {unknown}: known are {', '.join(sorted(NAMED_RGB))}")
@@ -97,7 +99,8 @@ class TokenReader:
             raise VisionError(f"the board spec of {board.game!r} has no places")
         self._profile = profile
         self._registration = Registration(profile)
-        self._palette = Palette(colours)
+        own = (profile.palette.get(f"mole{n}") for n in range(1, len(colours) + 1))
+        self._palette = Palette([c if lab is None else lab for c, lab in zip(colours, own, strict=True)])
         self._places = list(board.places_mm)
         self._keys = [f"cell:{place}" for place in self._places]
         self._poses = np.array([(x, y, 0.0) for x, y in board.places_mm.values()])

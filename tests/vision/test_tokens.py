@@ -10,8 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from calibration.palette import named
 from calibration.profile import Board, Markers, TableProfile, load_board, square_marker
 from companion.census import maulwurf
+from companion.registry import game
 from devices.contract import Frame, Image
 from devices.simulated.tokens import TokenOptions, TokenScene, token_scene
 from devices.simulated.tokens_print import ShotOptions
@@ -213,3 +215,26 @@ def test_rendered_photographs() -> None:
     assert total == 181 * tally.pictures
     assert not tally.wrong
     assert sum(c["right"] for c in cells) >= 0.998 * total
+
+
+def test_the_board_specs_colours_serve_while_not_all_players_play() -> None:
+    colours = tuple(BOARD.grid["colours"])
+    rng = np.random.default_rng(21)
+    look = position(rng, BOARD, 2)
+    scene = token_scene(rng, BOARD, colours, look, TokenOptions(shot=SMALL))
+    right, wrong = outcome(
+        game("maulwurf").load_reader()(TableProfile(BOARD)).read(Frame(scene.image, 0, 0.0, "")), look
+    )
+    assert not wrong
+    assert right >= 0.95 * len(look)
+
+
+def test_a_table_may_have_other_colours() -> None:
+    rng = np.random.default_rng(22)
+    look = position(rng, BOARD, 2)
+    scene = token_scene(rng, BOARD, ("yellow", "green"), look, TokenOptions(shot=SMALL))
+    own = {"mole1": named("yellow"), "mole2": named("green"), "mole3": named("red"), "mole4": named("blue")}
+    reading = TokenReader(TableProfile(BOARD, palette=own)).read(Frame(scene.image, 0, 0.0, ""))
+    right, wrong = outcome(reading, look)
+    assert not wrong
+    assert right >= 0.95 * len(look)
