@@ -223,7 +223,7 @@ class PictureHealth:
         if cast <= COLOUR:
             self._cast = None
         elif self._usual(gains - gain, cast, now_s):
-            self._learn(look)
+            known.grid[:] = look.grid
         else:
             found["colour"] = Finding("colour", fit=cast < GARISH)
         return found
@@ -245,7 +245,6 @@ class PictureHealth:
     def _learn(self, look: _Look) -> None:
         self._looks = [*self._looks[-(LOOKS - 1) :], _Look(look.grey.copy(), look.grid.copy())]
         self._shift = (0.0, 0.0)
-        self._cast = None
         self._gains.clear()
 
 
