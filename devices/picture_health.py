@@ -28,9 +28,10 @@ COLOUR, SWING, BAND = 0.13, 0.12, 0.045
 """Natural logarithms of brightness ratios: between channels, up and down in time, from row to row."""
 GARISH = 0.35
 """A colour cast beyond this turns one pawn's colour into another's; nothing is judged by it."""
-USUAL_S, GARISH_USUAL_S = 12.0, 30.0
-"""A cast that has stayed the same for so long is the light from now on: a lamp was changed, or the camera began with a
-wrong white balance."""
+USUAL_S, DOUBTED_S = 12.0, 30.0
+"""A colour cast that has stayed the same for so long is the light from now on: a lamp was changed. What keeps pictures
+from being judged (a garish cast, a mirrored picture) may instead have been the case with the first picture, and the
+known look is given up after the second time."""
 MOVED_PX = 0.5
 """Shift, in reduced pixels, from which a camera counts as moved."""
 ALIKE, STRANGE = 0.6, 0.4
@@ -163,7 +164,10 @@ class PictureHealth:
         known = max(self._looks, key=lambda k: _correlation(k.grey, look.grey))
         alike = _correlation(known.grey, look.grey)
         if not torn and _mirrored(known, look):
-            return {"mirrored": Finding("mirrored")}
+            if now_s - self._said.get("mirrored", (None, now_s))[1] < DOUBTED_S:
+                return {"mirrored": Finding("mirrored")}
+            self._looks = [look]
+            return {}
         moved = {} if torn else self._moved(known, look, now_s)
         if moved:
             return moved
@@ -232,7 +236,7 @@ class PictureHealth:
         """Whether this colour of the light (log gains of the channels) has stayed for so long that it is the usual."""
         if self._cast is None or float(np.abs(colour - self._cast[0]).max()) > COLOUR / 2:
             self._cast = (colour, now_s)
-        return now_s - self._cast[1] >= (USUAL_S if cast < GARISH else GARISH_USUAL_S)
+        return now_s - self._cast[1] >= (USUAL_S if cast < GARISH else DOUBTED_S)
 
     def _alternates(self) -> bool:
         """True when brightness jumps up and down from picture to picture."""

@@ -106,6 +106,15 @@ def test_a_lamp_of_another_colour_is_said_and_after_a_while_the_usual_light(stre
     assert watched.camera.condition.ok and watched.camera.fit
 
 
+def test_a_camera_that_began_mirrored_is_believed_after_a_while() -> None:
+    watched = Watched()
+    watched.faults.begin("camera.mirrored", 2.0)
+    watched.watch(6.0)
+    assert watched.camera.condition.message == "devices.camera_mirrored"
+    watched.watch(30.0)
+    assert watched.camera.condition.ok and watched.camera.fit
+
+
 def test_another_camera_is_not_judged_by_where_the_corners_were_tapped() -> None:
     watched = Watched(anywhere=False)
     watched.watch(4.0)
