@@ -42,11 +42,16 @@ class SimulatedTable(Protocol):
 
 
 @runtime_checkable
-class TroubledTable(SimulatedTable, Protocol):
-    """A table on which things can also go wrong by script: see `devices.simulated.acts` and `disturbances`."""
-
-    def act(self, acts: Iterable[Act], manner: Manner | None = None) -> None:
-        """Queues single acts, careless and unfinished ones too, done in `manner` (the table's own when None)."""
+class DisturbedTable(SimulatedTable, Protocol):
+    """A table around which things can also go wrong by script: see `devices.simulated.disturbances`."""
 
     def disturb(self, event: Event) -> None:
         """A disturbance begins now."""
+
+
+@runtime_checkable
+class TroubledTable(DisturbedTable, Protocol):
+    """A table of tiles and pawns on which also acts can be done carelessly: see `devices.simulated.acts`."""
+
+    def act(self, acts: Iterable[Act], manner: Manner | None = None) -> None:
+        """Queues single acts, careless and unfinished ones too, done in `manner` (the table's own when None)."""

@@ -10,17 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from devices.contract import Image
-from devices.simulated.hand import HandAt, hand_shadow, hand_sprites
+from devices.simulated.hand import HandAt
 from devices.simulated.lights import Light
-from devices.simulated.optics import View, coarse_grid, enlarge
+from devices.simulated.optics import View
 from devices.simulated.painter import Painter
-from devices.simulated.sprites import Box, Sprite, as_image, box_of, lay, shadow_mask, soft_shadow, thrice
+from devices.simulated.shine import Shine
+from devices.simulated.sprites import Box, Sprite, as_image, box_of, lay, shadow_mask, soft_shadow
 from devices.simulated.world import Pawn, Tile, World
 
 Floats = NDArray[np.float64]
-GAMMA = 2.2
-UNIT = 155
-"""The kept picture's grey level of a white thing in brightness 1; the room above it is for brighter light."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,7 @@ class Scene:
         self.frame = Box(0, 0, view.width, view.height)
         self._cells: dict[str, _Cell] = {}
         self._ground: Image | None = None
-        self._field: Image | None = None
-        self._glare: Image | None = None
+        self._shine: Shine | None = None
         self._lit: Image = np.zeros((view.height, view.width, 3), np.uint8)
 
     def look_from(self, view: View) -> None:
@@ -69,13 +66,13 @@ class Scene:
         if view is self._view:
             return
         self._view = view
-        self._ground = self._field = None
+        self._ground = self._shine = None
         self._cells.clear()
 
     def light_by(self, light: Light) -> None:
         """Changes the light."""
         self._light = light
-        self._field = None
+        self._shine = None
         self._cells.clear()
 
     @property
@@ -87,7 +84,7 @@ class Scene:
         """The lit picture of everything that rests; the scene's own array, not to be changed."""
         places = self.painter.board.places_mm
         changed = [c for c in places if not self._same(c, world)]
-        whole = self._ground is None or self._field is None
+        whole = self._ground is None or self._shine is None
         dirty = self.frame if whole else Box(0, 0, 0, 0)
         for cell in changed:
             old, new = self._cells.get(cell), self._paint(cell, world)
@@ -98,8 +95,8 @@ class Scene:
             self._ground = self.painter.ground(self._view)
             for marker in self.painter.markers(self._view):
                 lay(self._ground, self.frame, marker)
-        if self._field is None:
-            self._field, self._glare = self._shine()
+        if self._shine is None:
+            self._shine = Shine(self._view, self._light, self._vignetting, self.painter.centre_mm)
         if not dirty.empty:
             self._repaint(dirty.grown(4).clipped(self.frame))
         return self._lit
@@ -107,16 +104,11 @@ class Scene:
     def picture(self, world: World, held: Held | None, hands: tuple[HandAt, ...]) -> Image:
         """A new picture (uint8, H x W x 3): what rests, what is held, and hands over it."""
         canvas = self.resting(world).copy()
-        light, view, centre = self._light, self._view, self.painter.centre_mm
-        for hand in hands:
-            shadow = hand_shadow(view, light, hand, self.frame, centre)
-            if shadow is not None:
-                lay(canvas, self.frame, shadow)
+        assert self._shine is not None
+        self._shine.shade(canvas, hands)
         for sprite in self._held(held) if held is not None else ():
-            lay(canvas, self.frame, self._lit_sprite(sprite))
-        for hand in hands:
-            for piece in hand_sprites(view, hand, self.frame):
-                lay(canvas, self.frame, self._lit_sprite(piece))
+            lay(canvas, self.frame, self._shine.lit(sprite))
+        self._shine.lay(canvas, hands)
         return canvas
 
     def _same(self, cell: str, world: World) -> bool:
@@ -157,7 +149,7 @@ class Scene:
     def _repaint(self, inner: Box) -> None:
         """Paints the resting things anew inside `inner`."""
         box = inner.grown(6).clipped(self.frame)  # the lens' blur reaches over the edge
-        assert self._ground is not None and self._field is not None
+        assert self._ground is not None and self._shine is not None
         canvas = box.of(self._ground).copy()
         places, eye = self.painter.board.places_mm, self._view.centre_mm[:2]
         near = [(c, self._cells[c]) for c in places if not self._cells[c].box.clipped(box).empty]
@@ -171,9 +163,7 @@ class Scene:
         for cell in ready:
             for sprite in cell.upright:
                 lay(canvas, box, sprite)
-        cv2.multiply(canvas, box.of(self._field), canvas, scale=1 / 255)
-        if self._glare is not None:
-            cv2.add(canvas, box.of(self._glare), canvas)
+        canvas = self._shine.light(canvas, box)
         if self._blur_px > 0:
             canvas = as_image(cv2.GaussianBlur(canvas, (3, 3) if self._blur_px < 0.9 else (0, 0), self._blur_px))
         inner.of(self._lit)[:] = inner.within(box).of(canvas)
@@ -203,36 +193,3 @@ class Scene:
             off = (held.x_mm + held.pawn.x_mm, held.y_mm + held.pawn.y_mm)
             sprites.append(paint.pawn(view, light, held.pawn, off, lift))
         return sprites
-
-    def _lit_sprite(self, sprite: Sprite) -> Sprite:
-        """The sprite's part inside the picture, in the light of its place."""
-        if sprite.paint is None or self._field is None:
-            return sprite
-        part = sprite.box.clipped(self.frame)
-        inner = part.within(sprite.box)
-        if part.empty:
-            return sprite
-        paint = cv2.multiply(inner.of(sprite.paint), part.of(self._field), scale=1 / 255)
-        return Sprite(part, inner.of(sprite.keep), as_image(paint))
-
-    def _shine(self) -> tuple[Image, Image | None]:
-        """The light field (UNIT: brightness 1, in coded grey levels) with vignetting, and the lamp's glare."""
-        w, h = self.frame.x1, self.frame.y1
-        grid = coarse_grid(w, h)
-        xy, shape = self._view.ground(grid.reshape(-1, 2)), grid.shape[:2]
-        bright = self._light.brightness(xy, self.painter.centre_mm).reshape(shape)
-        radius2 = (((grid - (w / 2, h / 2)) / np.hypot(w / 2, h / 2)) ** 2).sum(axis=-1)
-        coded = (bright * (1 - self._vignetting * radius2)) ** (1 / GAMMA) * UNIT
-        field = as_image(enlarge(np.clip(coded, 0, 255), w, h))
-        if not self._light.glare:
-            return thrice(field), None
-        distance2 = ((xy - self._mirror()) ** 2).sum(axis=1).reshape(shape)
-        shine = UNIT * 0.6 * self._light.glare * np.exp(-distance2 / (2 * 30.0**2))
-        return thrice(field), thrice(as_image(enlarge(shine, w, h)))
-
-    def _mirror(self) -> NDArray[np.float64]:
-        """Where the flat table mirrors the lamp into the camera, in mm."""
-        eye = self._view.centre_mm
-        source, height = self._light.source(self.painter.centre_mm), self._light.lamp_mm or 2000.0
-        share = height / (height + eye[2])
-        return np.asarray(source + (eye[:2] - source) * share, dtype=np.float64)

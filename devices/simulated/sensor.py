@@ -10,7 +10,7 @@ import numpy as np
 from devices.contract import Image
 from devices.simulated.lights import Light
 from devices.simulated.optics import CameraModel
-from devices.simulated.scene import GAMMA
+from devices.simulated.shine import GAMMA
 from devices.simulated.sprites import as_image
 
 ROOM = 64

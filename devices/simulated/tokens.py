@@ -60,7 +60,6 @@ def token_scene(
     options: TokenOptions = TokenOptions(),
 ) -> TokenScene:
     """The picture of a board on which `look` (`cell:<place>` -> `-`, `mole<n>`, `busy<n>`) lies."""
-    radius = board.sizes_mm["token_radius"]
     moved = options.shift_mm or {}
     solids = []
     for key, value in look.items():
@@ -69,12 +68,9 @@ def token_scene(
             continue
         x, y = board.places_mm[place]
         dx, dy = moved.get(place, tuple(rng.uniform(-options.jitter_mm, options.jitter_mm, 2)))
-        ink = INKS[colours[int(value[4:]) - 1]]
-        paint = _busy(ink, radius) if value.startswith("busy") else _mole(ink, radius, options.printed)
-        centre = np.array([x + dx, y + dy, 1.5 + board.sizes_mm["board_height"]], np.float32)
-        spin = upright(4, float(rng.uniform(0, 360)))
-        solids.append(Solid((radius, radius, 1.5), spin, centre, paint, round_mm=radius))
-    sheets = [_board_sheet(rng, board)]
+        spot, turn_deg = (x + dx, y + dy), float(rng.uniform(0, 360))
+        solids.append(token(board, value, colours, spot, turn_deg, options.printed))
+    sheets = [board_sheet(rng, board)]
     shown = np.array(board.corners_mm)
     if options.markers and board.markers is not None:
         sheets += marker_sheets(board.markers)
@@ -85,7 +81,18 @@ def token_scene(
     return TokenScene(shot.image, corners)
 
 
-def _board_sheet(rng: np.random.Generator, board: Board) -> Sheet:
+def token(
+    board: Board, value: str, colours: tuple[str, ...], spot: tuple[float, float], turn_deg: float, printed: bool
+) -> Solid:
+    """The token `mole<n>` or `busy<n>` in player n's colour, lying on the board about `spot`."""
+    radius = board.sizes_mm["token_radius"]
+    ink = INKS[colours[int(value[4:]) - 1]]
+    paint = _busy(ink, radius) if value.startswith("busy") else _mole(ink, radius, printed)
+    centre = np.array([*spot, 1.5 + board.sizes_mm["board_height"]], np.float32)
+    return Solid((radius, radius, 1.5), upright(4, turn_deg), centre, paint, round_mm=radius)
+
+
+def board_sheet(rng: np.random.Generator, board: Board) -> Sheet:
     """The printed board: a dark sheet, two shades of cells, caves as dark holes, tunnels as grey rings."""
     corners = np.array(board.corners_mm)
     (left, low), (right, high) = corners.min(axis=0), corners.max(axis=0)
