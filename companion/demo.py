@@ -29,7 +29,7 @@ from companion.service import Service
 from devices.contract import Condition, Frame
 from devices.faults import Fault, Running
 from devices.gpio import GpioButtons, GpioLights, MockWires, load_pins, mock_factory, open_buttons, open_lights
-from devices.simulated.contract import SimulatedTable, TroubledTable
+from devices.simulated.contract import DisturbedTable, SimulatedTable, TroubledTable
 from devices.simulated.disturbances import Covered, LampSwitch
 from devices.simulated.faults import open_faulty
 from devices.supervised import Kept
@@ -273,7 +273,7 @@ class Demo:
     def _clear_view(self) -> None:
         """Does what the program says when it cannot read places: moves the lamp that is mirrored in them."""
         unread = any(m.id == "table.cannot_read" for m in self.service.match.check.differences)
-        if unread and isinstance(self._table, TroubledTable):
+        if unread and isinstance(self._table, DisturbedTable):
             self._table.disturb(LampSwitch("diffuse"))
             self.tally.happened("lamp moved")
 
@@ -304,7 +304,7 @@ class Demo:
                 self._schedule.done(name)
 
     def _disturbed(self, name: str) -> bool:
-        if isinstance(self._table, TroubledTable):
+        if isinstance(self._table, DisturbedTable):
             self._table.disturb(bump(self._chance) if name == "bump" else light_change(self._chance))
             self.tally.happened(name)
             self._rest(self._chance.uniform(0.0, 2.0))
@@ -406,7 +406,7 @@ class Demo:
         """One turn of the player to move, or two where the camera misses both; careless where that is due."""
         assert self._table is not None
         turn, after, declared = self._pick(self._state)
-        if isinstance(self._table, TroubledTable) and not declared:
+        if isinstance(self._table, DisturbedTable) and not declared:
             for name in self._schedule.within():
                 if name == "missed_two":
                     following = self._pick(after) if self.rules.outcome(after) is None else None
@@ -415,12 +415,14 @@ class Demo:
                     self._missed(self._table, [(turn, after), following[:2]])
                 elif name == "missed":
                     self._missed(self._table, [(turn, after)])
-                else:
+                elif isinstance(self._table, TroubledTable):
                     trace = self.rules.trace(self._state, turn)
                     how = careless(name, trace, self.rules.look(self._state), self._chance)
                     if how is None:
                         continue
                     self._carelessly(self._table, turn, after, how)
+                else:
+                    continue
                 self._schedule.done(name)
                 self.tally.happened("careless" if name in CARELESS else name)
                 return
@@ -469,7 +471,7 @@ class Demo:
             table.press(button)
         self._judged(before, [(turn, after)])
 
-    def _missed(self, table: TroubledTable, turns: list[tuple[Any, Any]]) -> None:
+    def _missed(self, table: DisturbedTable, turns: list[tuple[Any, Any]]) -> None:
         """Turns made and ended while something covers the lens."""
         before, state = self.service.match.turns, self._state
         table.disturb(Covered(2.0 + 7.0 * len(turns)))

@@ -155,6 +155,7 @@ GAMES: Mapping[str, GameEntry] = {
             choose="companion.games.maulwurf.players:choose",
             data="companion.games.maulwurf.layout:used",
             reader="vision.tokens:TokenReader",
+            table="devices.simulated.token_table:TokenTable",
         ),
         GameEntry(
             name="muggins",

@@ -22,7 +22,6 @@ from devices.simulated.tokens_print import marker_sheets
 from devices.simulated.world import NEAT, Manner
 
 CAMERA = CameraModel(height_mm=1000.0, tilt_deg=12.0, azimuth_deg=270.0, distortion=(0.0, 0.0, 0.0, 0.0, 0.0))
-COLOURS = ("red", "blue", "green", "yellow")
 LIT = ("diffuse", "window", "lamp", "tube", "dim")
 
 
@@ -40,7 +39,7 @@ class TokenTable:
         board: Board,
         seed: int = 0,
         *,
-        colours: tuple[str, ...] = COLOURS,
+        colours: tuple[str, ...] | None = None,
         light: str | Light | None = None,
         camera: CameraModel = CAMERA,
         manner: Manner = NEAT,
@@ -51,7 +50,8 @@ class TokenTable:
         kind = light if light is not None else str(rng.choice(LIT))
         if isinstance(kind, str):
             kind = replace(LIGHTS[kind], azimuth_deg=float(rng.uniform(0, 360)))
-        self.board, self.manner, self._colours, self._rng = board, manner, colours, rng
+        self.board, self.manner, self._rng = board, manner, rng
+        self._colours = colours or tuple(str(c) for c in board.grid["colours"])
         self._printed = bool(rng.uniform() < 0.5)
         self._world = Laid()
         self._world.sheets["board"] = board_sheet(rng, board)
