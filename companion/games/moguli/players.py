@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from companion.games.contract import Message
 from companion.games.moguli.board import ALL, HOME, NAMES, STRAIGHT, doors_in, row_of
@@ -109,7 +110,8 @@ def _plain(state: State) -> Iterator[tuple[Turn, State]]:
             yield turn, after
 
 
-def _candidates(state: State) -> list[Turn]:
+@lru_cache(maxsize=4)  # a player often weighs the same position several times
+def _candidates(state: State) -> tuple[Turn, ...]:
     """Turns that a camera can see: one pawn move, at once or after a rotation, all of them legal (compulsory actions:
     with a rotation); and nothing or one rotation, which a duty may forbid."""
     base = pawn_moves(state)
@@ -122,7 +124,7 @@ def _candidates(state: State) -> list[Turn]:
     if state.options.compulsory_actions:
         first = ROTATE[next(doors_in(ALL & ~state.locked))][1]
         turns = [(*turn, first) if len(turn) == 1 and turn[0][0] == "M" else turn for turn in turns]
-    return [turn for turn in turns if _visible(state, turn)]
+    return tuple(turn for turn in turns if _visible(state, turn))
 
 
 def _longer(state: State, turn: Turn) -> Iterator[Turn]:
