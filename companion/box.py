@@ -75,8 +75,17 @@ class BoxThread:
     def _take(self, event: BoxEvent) -> None:
         if isinstance(event, Press):
             press(self._service, event.button)
-        elif isinstance(event, DieReport) and event.fresh and event.value is not None:
-            self._service.hear(Rolled(event.die, event.value, Author("program", f"die {event.die}")))
+        elif isinstance(event, DieReport) and event.fresh:
+            self._roll(event)
+
+    def _roll(self, report: DieReport) -> None:
+        """A settled die is evidence; a cocked one is said until it rolls again; a rolling one is nothing yet."""
+        name = f"die {report.die}"
+        cocked = Message("rolls.cocked", (("die", report.die),)) if report.phase == "cocked" else None
+        self._service.report(None, name, cocked)
+        if report.phase == "settled" and report.value is not None:
+            author = Author("die", report.die)
+            self._service.hear(Rolled(report.die, report.value, author, report.faces, report.time_s))
 
 
 def press(service: Service, button: str) -> None:

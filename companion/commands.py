@@ -2,7 +2,7 @@
 
 Each carries its author; a command that cannot be carried out now is answered with a Message, never an exception. What
 only the service can know is added by it, whatever the giver sent: `id`, `manual`, `corners` and `done_expected` of a
-new game, `at_s` of `done`, `found` of `hint`.
+new game, `at_s` of `done` and `declare`, `found` of `hint`.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from vision.reading import Reading
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who says it: `kind` is "seat" (a browser that holds a seat), "button", "camera", "program" or "spectator"; `name`
-    which one; `player` the index it speaks for, or None (anyone at the table)."""
+    """Who says it: `kind` is "seat" (a browser that holds a seat), "button", "camera", "die" (an electronic one),
+    "program" or "spectator"; `name` which one; `player` the index it speaks for, or None (anyone at the table)."""
 
     kind: str
     name: str
@@ -39,11 +39,16 @@ class Chose:
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """A die's settled value: which die, the value, from which device."""
+    """A die has come to rest after a roll: which die, what it shows, who has noticed it, of how many faces it is, since
+    when it rests (monotonic seconds), and the id of its picture, or empty. Never a die that is cocked or moving, nor
+    one that lay there before."""
 
     die: str
     value: int
     author: Author
+    faces: int = 6
+    at_s: float = 0.0
+    picture: str = ""
 
 
 Evidence = Seen | Chose | Rolled

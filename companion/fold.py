@@ -21,6 +21,7 @@ from companion.match import (
     Match,
     Offer,
     StartCheck,
+    Throw,
     message,
     messages,
 )
@@ -120,8 +121,15 @@ def _turn(match: Match, d: Mapping[str, Json]) -> Match:
 
 def _undone(match: Match, d: Mapping[str, Json]) -> Match:
     keep = match.upto(d["to"])
+    throw = match.throw if match.throw is not None and match.throw.turn <= d["to"] else None
     shorter = replace(
-        match, entries=match.entries[:keep], states=match.states[: keep + 1], provisional=None, pressed=(), offer=None
+        match,
+        entries=match.entries[:keep],
+        states=match.states[: keep + 1],
+        provisional=None,
+        pressed=(),
+        offer=None,
+        throw=throw,
     )
     return _moved(_phase(shorter), lag=match.table if d["lag"] else None)
 
@@ -202,6 +210,16 @@ def _untold(match: Match, d: Mapping[str, Json]) -> Match:
     return replace(match, told={k: v for k, v in match.told.items() if k not in d["keys"]})
 
 
+def _rolled(match: Match, d: Mapping[str, Json]) -> Match:
+    return replace(match, throw=Throw(d["faces"], d["value"], d["at_s"], (d["source"],), d["turn"]))
+
+
+def _seconded(match: Match, d: Mapping[str, Json]) -> Match:
+    if match.throw is None:
+        raise ValueError("nothing was rolled")
+    return replace(match, throw=replace(match.throw, sources=(*match.throw.sources, d["source"])))
+
+
 def _offered(match: Match, d: Mapping[str, Json]) -> Match:
     return replace(match, offer=Offer(d["player"], message(d["words"]), d["text"], d["number"]))
 
@@ -247,6 +265,8 @@ _CHANGES: dict[str, Callable[[Match, Mapping[str, Json]], Match]] = {
     "asked": _asked,
     "settled": _settled,
     "untold": _untold,
+    "rolled": _rolled,
+    "seconded": _seconded,
     "offered": _offered,
     "agreed": _agreed,
     "unoffered": lambda m, d: replace(m, offer=None),

@@ -68,6 +68,12 @@ def settle(draft: Draft, verdict: Verdict, sight: Sight, at_s: float, presses: i
     tale = verdict.tale
     if draft.match.phase == "over" and tale.kind != "takeback":
         return
+    question = draft.match.question
+    asked_roll = question is not None and question.about_roll and not by_hand
+    if asked_roll and (verdict.kind != "accepted" or draft.match.roll_disputed):
+        # The table cannot say what a die shows: the question stays, and the table is read again after it.
+        _confirmed(draft, "a roll is asked about", at_s, ASK_S)
+        return
     if verdict.kind == "unchanged":
         _unchanged(draft, presses)
     elif verdict.kind == "accepted":
@@ -154,14 +160,15 @@ def finish(draft: Draft, presses: int) -> None:
                 draft.judged("illegal", *refusal_words(silent.refusals))
                 break
             story = silent.stories[0]
-        _final(draft, story, "done")
+        make_final(draft, story, "done")
     else:
         return  # presses made since then are still to be judged
     if draft.match.pressed:
         draft.add("unpressed")
 
 
-def _final(draft: Draft, story: Story[Any, Any], by: str) -> None:
+def make_final(draft: Draft, story: Story[Any, Any], by: str) -> None:
+    """Adds a turn to the record; `by` how it became final."""
     words = draft.match.rules.describe(draft.match.agreed, story.turn)
     draft.add("turn", turn=draft.match.rules.text(story.turn), player=story.player, by=by)
     draft.judged("accepted", words)
@@ -189,9 +196,9 @@ def tell_turns(
     for number, story in enumerate(stories):
         rules = draft.match.rules
         if number < len(stories) - 1 or presses >= len(stories):
-            _final(draft, story, "done" if presses > number else "next")
+            make_final(draft, story, "done" if presses > number else "next")
         elif rules.outcome(story.after) is not None:
-            _final(draft, story, "end")
+            make_final(draft, story, "end")
         else:
             words = rules.describe(draft.match.agreed, story.turn)
             draft.add("provisional", turn=rules.text(story.turn), player=story.player, unseen=story.unseen)

@@ -55,7 +55,8 @@ class Judgement:
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One answer to a question and what it stands for: a kind of `referee.Tale` ("fact" for a plain value at the start
-    check, "side" for a corner), its turns as (player, text), the number of turns a takeback leaves, the look."""
+    check, "side" for a corner, "rolled" for a roll), its turns as (player, text), the number of turns a takeback leaves
+    or of the turn that a roll is, the look."""
 
     value: str
     words: Message
@@ -79,6 +80,11 @@ class Asked:
     saw: Look = field(default_factory=dict)
     presses: int = 0
 
+    @property
+    def about_roll(self) -> bool:
+        """True when it is about a die, not about the table."""
+        return any(c.kind == "rolled" for c in self.choices)
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
@@ -89,6 +95,18 @@ class Offer:
     text: str = ""
     number: int = -1
     agreed: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Throw:
+    """The newest roll of a die: what it shows, since when it rests (monotonic seconds), which kinds of source have told
+    it (`Author.kind`), and the number of the turn that it is, or becomes when it is known whose it is."""
+
+    faces: int
+    value: int
+    at_s: float
+    sources: tuple[str, ...]
+    turn: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +130,7 @@ class Match:
     `table`: how the table looks by the last judgement; `lag`: how it still looks although the match has gone elsewhere
     (after an undo by button, until somebody has put it back); `told`: facts that a person has settled against the
     camera, with what the camera said; `doubt`: a verdict that waits for a second reading, and since when; `pressed`:
-    the done-buttons pressed since the last final turn as (player, frame time in seconds).
+    the done-buttons pressed since the last final turn as (player, frame time in seconds); `throw`: the newest roll.
     """
 
     games: GamesByName = field(compare=False, repr=False)
@@ -142,6 +160,7 @@ class Match:
     doubt: tuple[str, float] | None = None
     pressed: tuple[tuple[int, float], ...] = ()
     recheck: bool = False
+    throw: Throw | None = None
 
     @property
     def rules(self) -> Rules[Any, Any]:
@@ -162,6 +181,12 @@ class Match:
     def turns(self) -> int:
         """How many final turns the record holds."""
         return sum(bool(e.text) for e in self.entries)
+
+    @property
+    def roll_disputed(self) -> bool:
+        """True while it is asked what a die showed whose roll stands in the record already: nothing else goes on."""
+        asked = self.question is not None and self.question.about_roll
+        return asked and self.throw is not None and self.turns >= self.throw.turn
 
     @property
     def outcome(self) -> Outcome | None:

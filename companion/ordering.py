@@ -16,6 +16,7 @@ from companion.games.contract import Json, Message, Refusal, RulesError, Story
 from companion.judging import finish, position_of, settle, tell_turns
 from companion.match import Choice, as_json, message
 from companion.referee import judge
+from companion.rolls import answered, entered
 from companion.sight import sight_by_hand
 
 OK = Reply(True)
@@ -237,7 +238,9 @@ def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str], presses: in
     look = {**match.rules.look(match.now), **chosen.facts}
     told = {k: v for k, v in saw.items() if look.get(k) != v}
     draft.add("settled", told=told)
-    if chosen.kind == "unchanged":
+    if chosen.kind == "rolled":
+        answered(draft, chosen)
+    elif chosen.kind == "unchanged":
         draft.judged("checked", Message("table.as_agreed"))
         finish(draft, presses)
     elif chosen.kind == "withdraw":
@@ -277,6 +280,8 @@ def _set_facts(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     if facts is None:
         return _no("companion.unknown_place")
     match = draft.match
+    if match.roll_disputed:
+        return _no("rolls.answer_first")
     shown = match.rules.look(match.now) if match.lag is not None else match.table
     sight = sight_by_hand({**shown, **facts})
     verdict = judge(match.rules, position_of(match, 0), sight)
@@ -341,7 +346,7 @@ def _declare(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
             draft.add("offered", player=player, words=as_json(said.message), text=text, number=-1)
             return OK
         if said is not None or player in to_act:
-            return _declared(draft, turn, player)
+            return entered(draft, turn, float(args.get("at_s", 0.0))) or _declared(draft, turn, player)
     return _no("game.not_your_turn", player=f"#{speakers[0]}")
 
 
@@ -396,6 +401,8 @@ def _plain(kind: str) -> Callable[[Draft, Mapping[str, Json], Author], Reply]:
 def _referee(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     if draft.match.phase == "start_check":
         return Reply(True, Message("table.looking"))
+    if draft.match.roll_disputed:
+        return _no("rolls.answer_first")
     draft.add("rechecked")
     return Reply(True, Message("table.looking"))
 

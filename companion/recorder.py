@@ -30,6 +30,7 @@ from vision.reading import Fact, Piece, Reading
 FORMAT, VERSION = "tabletop companion inputs", 1
 INPUTS, FRAMES, PROFILE = "inputs.jsonl", "frames", "profile.toml"
 SHOWN = 10
+_ROLL = ("die", "value", "faces", "at_s", "picture")
 
 
 class RecordingError(Exception):
@@ -219,7 +220,7 @@ def _evidence(evidence: Evidence) -> dict[str, Json]:
         }
     if isinstance(evidence, Chose):
         return {"kind": "chose", "author": author, "command": evidence.command, "args": dict(evidence.args)}
-    return {"kind": "rolled", "author": author, "die": evidence.die, "value": evidence.value}
+    return {"kind": "rolled", "author": author, **{name: getattr(evidence, name) for name in _ROLL}}
 
 
 def _heard(line: Any) -> Evidence:
@@ -229,7 +230,7 @@ def _heard(line: Any) -> Evidence:
     if line["kind"] == "chose":
         return Chose(line["command"], author, line["args"])
     if line["kind"] == "rolled":
-        return Rolled(line["die"], line["value"], author)
+        return Rolled(author=author, **{name: line[name] for name in _ROLL if name in line})
     raise ValueError(f"unknown kind {line['kind']!r}")
 
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from companion.bulletin import Bulletin, Device, Snapshot, Trouble, Viewer
 from companion.commands import Reply
-from companion.evidence import Author, Chose, Evidence, Seen
+from companion.evidence import Author, Chose, Evidence, Rolled, Seen
 from companion.fold import BrokenHistoryError, fold
 from companion.games.contract import DataUsed, Json, Look, Message
 from companion.journal import Journal, JournalError
@@ -253,6 +253,7 @@ class Service:
         before = self.match
         done = step(before, evidence)
         if done.events:
+            self._health.pop("roll", None)
             began_s = self._now_s()
             try:
                 self._journal.append(done.match.id, done.events)
@@ -270,10 +271,18 @@ class Service:
         if isinstance(evidence, Seen):
             self._picture = evidence.picture
         self._tell_watcher(evidence)
-        if done.events:
+        told = isinstance(evidence, Rolled) and self._tell_roll(done.reply)
+        if done.events or told:
             self._publish()
         self.on_input(evidence, done)
         return done.reply
+
+    def _tell_roll(self, reply: Reply) -> bool:
+        """Says on the screen why a roll does not count, since a die hears no reply; True when that is news."""
+        before = self._health.pop("roll", None)
+        if not reply.ok and reply.words is not None:
+            self._health["roll"] = _Health(None, Trouble("roll", reply.words, self._now_s()))
+        return before is not None or not reply.ok
 
     def _completed(self, chose: Chose) -> Chose | Reply:
         """The command with what only the service knows: ids, chance, the time of the newest picture."""
@@ -298,6 +307,8 @@ class Service:
             hint = self._hint(self.match.game)
             if hint is not None and self.match.rules.outcome(self.match.now) is None:
                 args["found"] = as_json(hint(self.match.agreed)[1])
+        elif chose.command == "declare":
+            args["at_s"] = self._now_s() if eyes is None else eyes.latest_s
         elif chose.command == "done" and eyes is not None and not self.match.manual:
             # Eyes that see nothing just now will see again: what was done meanwhile is not known until then.
             known = eyes.current and self.match.provisional is not None and self.match.doubt is None

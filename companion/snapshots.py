@@ -215,6 +215,11 @@ def _choices(match: Match) -> Iterable[Act]:
         return
     legal = list(rules.legal(match.agreed))
     if len(legal) <= MOST_ACTS:
+        own = {
+            rules.text(said.turn): player
+            for player in reversed(awaiting.players)
+            for said in rules.declarations(match.agreed, player)
+        }
         for turn in legal:
-            words = rules.describe(match.agreed, turn)
-            yield Act("declare", words, {"text": rules.text(turn)}, awaiting.players[0])
+            words, text = rules.describe(match.agreed, turn), rules.text(turn)
+            yield Act("declare", words, {"text": text}, own.get(text, awaiting.players[0]))

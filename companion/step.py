@@ -7,10 +7,10 @@ from typing import NamedTuple
 from companion.commands import Reply
 from companion.draft import Draft
 from companion.evidence import Chose, Evidence, Seen
-from companion.games.contract import Message
 from companion.judging import seen
 from companion.match import Event, Match
 from companion.ordering import chose
+from companion.rolls import rolled
 
 
 class Step(NamedTuple):
@@ -23,7 +23,7 @@ class Step(NamedTuple):
 
 def step(match: Match, evidence: Evidence) -> Step:
     """The match after the evidence. Never raises for anything that a person or a device can send."""
-    picture = evidence.picture if isinstance(evidence, Seen) else ""
+    picture = "" if isinstance(evidence, Chose) else evidence.picture
     draft = Draft(match, evidence.author, picture)
     if isinstance(evidence, Seen):
         seen(draft, evidence)
@@ -33,5 +33,5 @@ def step(match: Match, evidence: Evidence) -> Step:
         if not reply.ok and draft.match.events == match.events:
             return Step(match, (), reply)
     else:
-        reply = Reply(False, Message("companion.no_roll_expected"))
+        reply = rolled(draft, evidence)
     return Step(draft.match, tuple(draft.events), reply)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 Json = Any
 """What `json.dumps` takes: None, bool, int, float, str, lists and string-keyed dicts of these."""
@@ -228,3 +228,17 @@ class Rules(Protocol[S, T]):
 
     def view(self, state: S, player: int | None) -> Json:
         """What may be shown to `player` (None: a spectator): the board for the drawing template, secrets left out."""
+
+
+@runtime_checkable
+class TakesRolls(Protocol[S, T]):
+    """What a game with dice answers besides; `Rules` of a game without dice lack it."""
+
+    def rolled(self, state: S, faces: int, value: int) -> tuple[Story[S, T], ...]:
+        """The turns that a die of so many faces showing `value` (1 to `faces`) may be now, one for each of those who
+        may have rolled it; empty where no such roll is awaited."""
+
+
+def roll_stories(rules: Rules[S, T], state: S, faces: int, value: int) -> tuple[Story[S, T], ...]:
+    """What a rolled die may be in any game: `TakesRolls.rolled`, nothing where the game knows no dice."""
+    return rules.rolled(state, faces, value) if isinstance(rules, TakesRolls) else ()

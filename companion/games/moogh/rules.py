@@ -16,6 +16,7 @@ from companion.games.contract import (
     Refusal,
     RulesError,
     Setup,
+    Story,
 )
 from companion.games.moogh import correction, engine, look, setup, words
 from companion.games.moogh import state as states
@@ -23,6 +24,8 @@ from companion.games.moogh.geometry import FACINGS
 from companion.games.moogh.state import Choice, Roll, State, Turn
 
 PHASE_OF_SECRETS = ("arrow",)
+SIDES = 6
+"""Of every die in the game."""
 
 
 class MooghRules:
@@ -57,6 +60,17 @@ class MooghRules:
     def apply(self, state: State, turn: Turn) -> State | Refusal:
         """The state after the input and after all that follows without one."""
         return engine.apply(state, turn)
+
+    def rolled(self, state: State, faces: int, value: int) -> tuple[Story[State, Turn], ...]:
+        """The awaited roll with this value, once for each who may have rolled it; only six-sided dice count."""
+        now = engine.waits(state)
+        if now is None or now.kind != "roll" or faces != SIDES:
+            return ()
+        rolls = [Roll(who, now.what, value) for who, _ in now.by]
+        afters = [(roll, engine.apply(state, roll)) for roll in rolls]
+        return tuple(
+            Story(roll, after, state.rule.seat(roll.who)[0]) for roll, after in afters if not isinstance(after, Refusal)
+        )
 
     def outcome(self, state: State) -> Outcome | None:
         """Dead beast: the team with more points (R-8: equal is a draw); escaped or all dead: nobody."""

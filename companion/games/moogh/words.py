@@ -6,6 +6,7 @@ from companion.games.contract import Awaiting, Message, Outcome
 from companion.games.moogh import engine
 from companion.games.moogh.cavemen import arrows
 from companion.games.moogh.state import Choice, Roll, State, Turn, Walk, cell_text
+from companion.games.moogh.waits import Waits
 from companion.games.moogh.work import Work
 
 DIE_SHOWS = 6
@@ -19,11 +20,15 @@ def awaiting(state: State) -> Awaiting:
     now = engine.waits(state)
     assert now is not None, "a settled state waits or is over"
     players = tuple(sorted({player for who, _ in now.by for player in state.rule.seat(who)}))
+    return Awaiting(now.kind, players, _ask(now, now.who))
+
+
+def _ask(now: Waits, who: str) -> Message:
     word = "ask_" + now.what.replace(":", "_")
     if now.what == "hit" and not 2 <= now.need <= 6:
         word = "ask_hit_surely" if now.need < 2 else "ask_hit_never"
-    values: tuple[tuple[str, str | int | float], ...] = (("who", name(now.who)),)
-    return Awaiting(now.kind, players, Message(f"moogh.{word}", (*values, ("need", now.need)) if now.need else values))
+    values: tuple[tuple[str, str | int | float], ...] = (("who", name(who)),)
+    return Message(f"moogh.{word}", (*values, ("need", now.need)) if now.need else values)
 
 
 def outcome(state: State) -> Outcome | None:
@@ -84,8 +89,10 @@ def describe(state: State, turn: Turn) -> Message:
 
 
 def notes(state: State) -> tuple[Message, ...]:
-    """What followed from the last input, a score that one die cannot show (R-7), and how to speak."""
-    found = list(state.told)
+    """Who else must roll, what followed from the last input, a score that one die cannot show (R-7), how to speak."""
+    now = engine.waits(state)
+    others = [_ask(now, who) for who, _ in now.by[1:]] if now is not None and now.kind == "roll" else []
+    found = [*others, *state.told]
     if abs(state.balance) > DIE_SHOWS:
         found.append(Message("moogh.second_die", (("points", abs(state.balance)),)))
     if state.rule.secret_actions and state.over is None and state.phase in (1, 3):
