@@ -23,8 +23,8 @@ _SPREAD = 0.25
 _PIPS, _INNER = (0.09, 0.125), 0.86
 """Radii of pips that dice on sale have, and side of the part of the face that is compared (its edges are rounded)."""
 _TURN_DEG = 7.5
-_EVIDENCE = 16.0
-"""Independent samples that a face counts for."""
+_EVIDENCE, _MORE = 16.0, 1.5
+"""Independent samples that a face counts for of as many pixels as samples, and how many times more a finer one does."""
 _LEAST_FIT, _GOOD_FIT = 0.72, 0.82
 """Correlation from which a face counts as one that shows pips, and from which no other view is tried."""
 _LEAST_CONTRAST = 0.10
@@ -51,11 +51,12 @@ _SPOTS: dict[str, tuple[tuple[int, int], ...]] = {
 @dataclass(frozen=True, slots=True, eq=False)
 class Face:
     """The best reading of a face: the best correlation of each value 1..6, the middle of the upper face in mm on the
-    table, and its turn in degrees (modulo a quarter)."""
+    table, its turn in degrees (modulo a quarter), and how many independent samples it counts for."""
 
     fits: Floats
     xy_mm: tuple[float, float]
     turn_deg: float
+    evidence: float = _EVIDENCE
 
     @property
     def fit(self) -> float:
@@ -70,7 +71,7 @@ class Face:
     @property
     def scores(self) -> tuple[float, ...]:
         """Log-likelihoods of the values 1..6, 0 for the best; hardly apart where no pips are shown."""
-        logged = -_EVIDENCE * np.log(1.0 - np.minimum(self.fits, 0.99) ** 2) * (1.0 if self.shown else 0.1)
+        logged = -self.evidence * np.log(1.0 - np.minimum(self.fits, 0.99) ** 2) * (1.0 if self.shown else 0.1)
         return tuple(float(s) for s in logged - logged.max())
 
 
@@ -116,13 +117,25 @@ def read_face(
     if between is None:
         return face
     nearer = max(face, between, key=lambda f: f.fit)
-    return Face(np.maximum(face.fits, between.fits), nearer.xy_mm, nearer.turn_deg)
+    finer = min(max(_pixels_across(camera, face.xy_mm, height_mm, side_mm) / FACE_PX, 1.0), _MORE)
+    return Face(np.maximum(face.fits, between.fits), nearer.xy_mm, nearer.turn_deg, _EVIDENCE * finer)
 
 
-def _views(patch: Image) -> tuple[Floats, Floats]:
-    """Views in which pips stand out: whiteness (the weakest channel), and brightness where that says otherwise."""
+def _views(patch: Image) -> tuple[Floats, ...]:
+    """Views in which pips stand out: whiteness (the weakest channel), and brightness where that says otherwise; then
+    whiteness as light adds up, in which the dark rounded edges of a shining face count for less than its pips."""
     light = logs(patch)
-    return np.asarray(light.min(axis=2)), np.asarray(light.mean(axis=2, dtype=np.float32))
+    weakest = patch.min(axis=2).astype(np.float32) ** np.float32(2.2)
+    shine = weakest / max(float(weakest.mean()), 1.0)
+    return np.asarray(light.min(axis=2)), np.asarray(light.mean(axis=2, dtype=np.float32)), np.asarray(shine)
+
+
+def _pixels_across(camera: Camera, xy_mm: tuple[float, float], height_mm: float, side_mm: float) -> float:
+    """How many pixels of the picture a face measures across, the narrower way."""
+    x, y = xy_mm
+    ends = [(x, y, height_mm), (x + side_mm, y, height_mm), (x, y + side_mm, height_mm)]
+    here, right, up = camera.project(np.array(ends))
+    return float(min(np.linalg.norm(right - here), np.linalg.norm(up - here)))
 
 
 def _sampled(

@@ -207,11 +207,14 @@ def _shadowed(solids: Sequence[Solid], points: Floats, owner: Ints, towards: Flo
     """True (n,) where a solid other than the point's own lies on the way to the light."""
     dark = np.zeros(len(points), bool)
     along = np.stack([_across(towards, 0), _across(towards, 1)])
-    flat = points @ along.T
+    # One axis after the other: the second one only where the first one left something.
+    u, v = (np.asarray(points @ axis, np.float32) for axis in along)
     for index, solid in enumerate(solids):
         corners = solid.corners_mm() @ along.T
         low, high = corners.min(axis=0), corners.max(axis=0)
-        near = np.flatnonzero(((flat >= low) & (flat <= high)).all(axis=1) & (owner != index) & ~dark)
+        near = np.flatnonzero((u >= low[0]) & (u <= high[0]))
+        near = near[(v[near] >= low[1]) & (v[near] <= high[1])]
+        near = near[(owner[near] != index) & ~dark[near]]
         if len(near):
             enter, leave = solid.reach(points[near], towards[None, :])
             dark[near] = (enter < leave) & (leave > 1e-3) & (enter > -1e-3)
