@@ -86,7 +86,8 @@ class Snapshot:
     `number` rises with every change. `phase` is "setup" (no game yet), "start_check", "playing", "paused" or "over".
     `view` is the game's own JSON for the drawing template (`Rules.view`), of the table as shown now (with the
     provisional turn), `agreed_view` of the last agreed position. `verdict` is the newest judgement in words (`signal`
-    is the light that goes with it). `headline` says whose turn it is or how it ended.
+    is the light that goes with it). `headline` says whose turn it is or how it ended. `corners` are the names of the
+    board's corners where they may be tapped in the camera's picture, in the order in which they are asked for.
     """
 
     number: int
@@ -111,6 +112,7 @@ class Snapshot:
     troubles: tuple[Trouble, ...] = ()
     devices: tuple[Device, ...] = ()
     picture: str = ""
+    corners: tuple[str, ...] = ()
     manual: bool = False
     outcome: Message | None = None
     winners: tuple[int, ...] = ()

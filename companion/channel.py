@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 
 from calibration.profile import TableProfile
 from companion.bulletin import Device
+from companion.commands import Corners
 from companion.games.contract import Look, Message
 
 
@@ -20,7 +21,9 @@ class Task:
     """What a child is to do: watch the camera at `url` with the reader (`module:attribute`) of this table.
 
     `opener` opens the camera (`module:attribute`). `side` names the corner that counts as the first player's left one,
-    empty when nobody has named one. Raw frames of readings are kept in `frames` as JPEG, unless that is empty.
+    empty when nobody has named one. `tapped` are the board's corners as parts of the picture's width and height, in the
+    board's own order; none where the profile tells where the board lies. Raw frames of readings are kept in `frames` as
+    JPEG, unless that is empty.
     """
 
     profile: TableProfile
@@ -28,6 +31,7 @@ class Task:
     url: str
     opener: str = "devices.camera:open_camera"
     side: str = ""
+    tapped: Corners = ()
     frames: str = ""
 
 
@@ -54,11 +58,12 @@ class Report:
 @dataclass(frozen=True, slots=True)
 class Orders:
     """The answer to a beat: whether a new reading is wanted; what was agreed on (frame number and look), which corner
-    was named and whether to end, each told once."""
+    was named, which corners were tapped (none: the profile's own again) and whether to end, each told once."""
 
     want: bool
     agreed: tuple[int, Look] | None = None
     corner: str = ""
+    tapped: Corners | None = None
     end: bool = False
 
 

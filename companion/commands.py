@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from companion.games.contract import Message
 
+Corners = tuple[tuple[float, float], ...]
+"""Four corners in a picture, as parts of its width and height; or none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -38,6 +41,9 @@ COMMANDS: dict[str, Command] = {
         Command("declare", ("text",)),  # a turn in notation that no camera sees (resign, an unseen act, any turn)
         Command("agree"),  # consents to the open offer (draw, undo across a roll)
         Command("decline"),
+        Command(
+            "tap_corners", ("points",)
+        ),  # where the board's corners lie in the camera's picture; [] for its markers
         Command("referee"),  # look again now, and show every doubt
         Command("pause"),
         Command("resume"),

@@ -14,8 +14,9 @@ from typing import Protocol
 
 import cv2
 
-from calibration.profile import TableProfile
+from calibration.profile import Board, Point, TableProfile
 from companion.bulletin import Device
+from companion.commands import Corners
 from companion.evidence import Author, Seen
 from companion.games.contract import Look, Message
 from companion.words import knows
@@ -48,6 +49,9 @@ STILL_NATS = 1.0
 
 COVERED_S = 30.0
 """So long the eyes count as working although the board cannot be seen: something is before the lens and will go."""
+
+LEAST_CORNER = 0.005
+"""Twice the area, as a part of the picture, of the least triangle that three corners of a board may make."""
 
 RETRY_S = (1.0, 2.0, 5.0, 10.0)
 _log = logging.getLogger(__name__)
@@ -93,6 +97,8 @@ class Eyes:
         self._want = True
         self._agreed: tuple[int, Look] | None = None
         self._corner: str | None = None
+        self._tapped: Corners | None = None
+        self._given_profile = profile
         self._latest_s = 0.0
         self._read_s = -IDLE_S
         self._shown_s = -PICTURE_S
@@ -138,6 +144,20 @@ class Eyes:
         with self._lock:
             self._corner = corner
 
+    @property
+    def corner_names(self) -> tuple[str, ...]:
+        """The names of the board's corners, in the order in which they are tapped."""
+        return self._profile.board.corner_names
+
+    def tap(self, points: Corners) -> Message | None:
+        """From the next picture on the board's corners lie at these parts of the picture's width and height, in the
+        order of `corner_names` (none: where the profile says). Why they cannot be taken, in words."""
+        why = refused_corners(self._profile.board, points)
+        if why is None:
+            with self._lock:
+                self._tapped = points
+        return why
+
     def gone(self) -> None:
         """Notes that no pictures come any more."""
         self._open = False
@@ -150,7 +170,7 @@ class Eyes:
     def look(self, frame: Frame, fit: bool = True) -> Seen | None:
         """The evidence of this picture, if it was worth a reading and its board was found; also shows it. A picture
         that is not `fit` (frozen, torn, another camera's) is shown, but nothing is concluded from it."""
-        self._hear_service()
+        self._hear_service(frame)
         if not fit:
             self._open = self._rested = False
             if self._bulletin is not None and frame.time_s - self._shown_s >= PICTURE_S:
@@ -173,19 +193,31 @@ class Eyes:
             self._show(frame)
         return seen
 
-    def _hear_service(self) -> None:
+    def _hear_service(self, frame: Frame) -> None:
         with self._lock:
-            agreed, corner = self._agreed, self._corner
-            self._agreed = self._corner = None
+            agreed, corner, tapped = self._agreed, self._corner, self._tapped
+            self._agreed = self._corner = self._tapped = None
         if agreed is not None and self._reading is not None and agreed[0] == self._reading.frame_number:
             self._reader.agree(agreed[1])
             self._calm = self._reading.facts
-        if corner is not None and self._profile.corners_px and corner in self._profile.board.corner_names:
+        if (
+            corner is not None
+            and not self._side_known
+            and self._profile.corners_px
+            and corner in self._profile.board.corner_names
+        ):
             first = self._profile.board.corner_names.index(corner)
             corners = self._profile.corners_px
-            self._profile = replace(self._profile, corners_px=corners[first:] + corners[:first])
-            self._reader = self._reader_of(self._profile)
-            self._side_known, self._want, self._read_s = True, True, -IDLE_S
+            self._look_anew(replace(self._profile, corners_px=corners[first:] + corners[:first]))
+        if tapped is not None:
+            height, width = frame.bgr.shape[:2]
+            corners_px = tuple((x * width, y * height) for x, y in tapped)
+            self._look_anew(self._given_profile.with_corners(corners_px) if tapped else self._given_profile)
+
+    def _look_anew(self, profile: TableProfile) -> None:
+        """Reads by this profile from now on, of which it is known which corner is the first player's left one."""
+        self._profile, self._reader = profile, self._reader_of(profile)
+        self._side_known, self._want, self._read_s = True, True, -IDLE_S
 
     def _read(self, frame: Frame) -> Seen | None:
         reading = self._reader.read(frame)
@@ -230,6 +262,25 @@ class Eyes:
         done, jpeg = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 80])
         if done and self._bulletin is not None:
             self._bulletin.publish_picture(jpeg.tobytes())
+
+
+def refused_corners(board: Board, points: Corners) -> Message | None:
+    """Why these parts of a picture cannot be the board's corners in their order; None when they can."""
+    if not points:
+        return None if board.markers is not None else Message("companion.corners_needed")
+    if len(points) != 4 or not all(0 <= part <= 1 for point in points for part in point):
+        return Message("companion.corners_four")
+    areas = [_turn(*corners) for corners in zip(points, points[1:] + points[:1], points[2:] + points[:2], strict=True)]
+    if min(abs(area) for area in areas) < LEAST_CORNER or len({area > 0 for area in areas}) > 1:
+        return Message("companion.corners_crossed")
+    # Millimetres count away from the first player and pixels downwards, so a board seen from above goes the other way.
+    seen_from_above = (areas[0] > 0) != (_turn(*board.corners_mm[:3]) > 0)
+    return None if seen_from_above else Message("companion.corners_backwards", (("first", board.corner_names[0]),))
+
+
+def _turn(a: Point, b: Point, c: Point) -> float:
+    """Twice the area of a triangle, with the sign of the way round it."""
+    return (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
 
 
 class EyesThread:

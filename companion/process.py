@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
@@ -15,7 +16,9 @@ from pathlib import Path
 
 from companion.bulletin import Bulletin, Device
 from companion.channel import Beat, Orders, Report, Task, channel
+from companion.commands import Corners
 from companion.evidence import Seen
+from companion.eyes import refused_corners
 from companion.games.contract import Look, Message
 from companion.service import Service
 
@@ -52,10 +55,18 @@ class Child:
 class EyesProcess:
     """A `Watcher` whose eyes are in a child process. `start` begins; `stop` returns when no child is left.
 
-    `restarts` counts the breakdowns; `memory_mb` is the child's allowed resident memory.
+    `restarts` counts the breakdowns; `memory_mb` is the child's allowed resident memory; `keep` is told of tapped
+    corners, so that they are known at the next start.
     """
 
-    def __init__(self, task: Task, service: Service, bulletin: Bulletin, memory_mb: int = MEMORY_MB) -> None:
+    def __init__(
+        self,
+        task: Task,
+        service: Service,
+        bulletin: Bulletin,
+        memory_mb: int = MEMORY_MB,
+        keep: Callable[[Corners], None] = lambda tapped: None,
+    ) -> None:
         self._task, self._service, self._bulletin, self._memory_mb = task, service, bulletin, memory_mb
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -64,6 +75,8 @@ class EyesProcess:
         self._want = True
         self._agreed: tuple[int, Look] | None = None
         self._corner = ""
+        self._tapped: Corners | None = None
+        self._keep = keep
         self._silent_s = SILENT_S
         self.restarts = 0
         self._thread = threading.Thread(target=self._run, name="eyes process", daemon=True)
@@ -93,6 +106,21 @@ class EyesProcess:
     def corners(self) -> tuple[str, ...]:
         """The corners among which the first player's left one must be named; empty when that is known."""
         return self._last.corners
+
+    @property
+    def corner_names(self) -> tuple[str, ...]:
+        """The names of the board's corners, in the order in which they are tapped."""
+        return self._task.profile.board.corner_names
+
+    def tap(self, points: Corners) -> Message | None:
+        """From the next picture on the board's corners lie there; children to come are told too. Why not, in words."""
+        why = refused_corners(self._task.profile.board, points)
+        if why is None:
+            with self._lock:
+                self._tapped = points
+                self._task = replace(self._task, tapped=points, side="")
+            self._keep(points)
+        return why
 
     def want(self, soon: bool) -> None:
         """Whether to read again although nothing moved."""
@@ -155,7 +183,7 @@ class EyesProcess:
         now_s = time.monotonic()
         child = Child(process, line, now_s, now_s)
         with self._lock:
-            self._child, self._agreed, self._corner = child, None, ""
+            self._child, self._agreed, self._corner, self._tapped = child, None, "", None
             task = self._task
         with suppress(OSError):  # a child that has ended already is noticed like any other
             line.send(task)
@@ -201,8 +229,8 @@ class EyesProcess:
         if isinstance(message, Beat):
             child.beat = self._last = message
             with self._lock:
-                orders = Orders(self._want, self._agreed, self._corner, self._stop.is_set())
-                self._agreed, self._corner = None, ""
+                orders = Orders(self._want, self._agreed, self._corner, self._tapped, self._stop.is_set())
+                self._agreed, self._corner, self._tapped = None, "", None
             child.line.send(orders)
             if message.working and not child.sees:
                 child.sees = True

@@ -70,6 +70,8 @@ def main(descriptor: int) -> None:
     except VisionError as error:
         parent.report(None, "profile", Message("companion.profile_unusable", (("error", str(error)),)))
         _idle(line, parent)
+    if task.tapped:
+        eyes.tap(task.tapped)
     if task.side:
         eyes.turn_board(task.side)
 
@@ -108,6 +110,8 @@ def _obey(line: Connection, eyes: Eyes, watch: EyesThread) -> None:
         eyes.want(orders.want)
         if orders.agreed is not None:
             eyes.agree(*orders.agreed)
+        if orders.tapped is not None:
+            eyes.tap(orders.tapped)
         if orders.corner:
             eyes.turn_board(orders.corner)
         if orders.end:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from calibration.profile import CalibrationError, TableProfile, load_board, load_profile
 from companion.box import BoxThread, press
 from companion.bulletin import Bulletin, Device
 from companion.channel import Task
+from companion.commands import Corners
 from companion.config import Config
 from companion.eyes import RETRY_S
 from companion.games.contract import Message
@@ -18,6 +22,9 @@ from companion.registry import game
 from companion.service import Service
 from devices.contract import DeviceError, Press, Source
 from devices.gpio import open_buttons, open_lights
+
+CORNERS_FILE = "corners.json"
+_log = logging.getLogger(__name__)
 
 
 class Table:
@@ -46,8 +53,10 @@ class Table:
         if config.camera:
             entry = game(config.game)
             entry.load_reader()  # a game without eyes is told at once, not by a child that ends
-            task = Task(self._profile(), entry.reader, config.camera, frames=str(self._frames or ""))
-            self._eyes = EyesProcess(task, self._service, self._bulletin)
+            tapped = kept_corners(self._data, config.camera)
+            task = Task(self._profile(), entry.reader, config.camera, tapped=tapped, frames=str(self._frames or ""))
+            keep = partial(keep_corners, self._data, config.camera)
+            self._eyes = EyesProcess(task, self._service, self._bulletin, keep=keep)
             self._service.watch(self._eyes)
             self._eyes.start()
 
@@ -74,6 +83,25 @@ class Table:
         except DeviceError as error:
             words = Message("companion.lights_missing", (("url", url), ("error", str(error))))
             self._service.report(Device("lights", url, False, words), "lights", words)
+
+
+def kept_corners(data: Path, camera: str) -> Corners:
+    """The corners tapped in this camera's picture when the program ran before; none when there are none."""
+    try:
+        kept = json.loads((data / CORNERS_FILE).read_text())[camera]
+        return tuple((float(x), float(y)) for x, y in kept)
+    except (OSError, ValueError, TypeError, KeyError):
+        return ()
+
+
+def keep_corners(data: Path, camera: str, points: Corners) -> None:
+    """Writes the corners down for the next start; a disk that cannot take them costs no more than tapping again."""
+    part = data / f"{CORNERS_FILE}.part"
+    try:
+        part.write_text(json.dumps({camera: points}))
+        part.replace(data / CORNERS_FILE)
+    except OSError as error:
+        _log.warning("the tapped corners could not be kept: %s", error)
 
 
 class ButtonsThread:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from companion.bulletin import Bulletin, Device, Snapshot, Trouble, Viewer
-from companion.commands import Reply
+from companion.commands import Corners, Reply
 from companion.evidence import Author, Chose, Evidence, Rolled, Seen
 from companion.fold import BrokenHistoryError, fold
 from companion.games.contract import DataUsed, Json, Look, Message
@@ -58,6 +58,14 @@ class Watcher(Protocol):
     @property
     def corners(self) -> tuple[str, ...]:
         """The board corners of which one must be named as the first player's left one; empty where markers tell."""
+
+    @property
+    def corner_names(self) -> tuple[str, ...]:
+        """The names of the board's corners, in the order in which they are tapped."""
+
+    def tap(self, points: Corners) -> Message | None:
+        """The board's corners lie at these parts of the picture's width and height (none: where its markers say);
+        why they cannot be taken, in words."""
 
     def want(self, soon: bool) -> None:
         """Whether a new reading is wanted although nothing moved."""
@@ -139,6 +147,7 @@ class Service:
         if self.match.side not in ("", "known"):
             watcher.turn_board(self.match.side)
         self._tell_watcher(None)
+        self._publish()
 
     def light(self, lights: Lights) -> None:
         """Shows every signal on these lights from now on."""
@@ -245,6 +254,8 @@ class Service:
             return self._handled(evidence)
 
     def _handled(self, evidence: Evidence) -> Reply:
+        if isinstance(evidence, Chose) and evidence.command == "tap_corners":
+            return self._tapped(evidence.args["points"])
         if isinstance(evidence, Chose):
             completed = self._completed(evidence)
             if isinstance(completed, Reply):
@@ -283,6 +294,13 @@ class Service:
         if not reply.ok and reply.words is not None:
             self._health["roll"] = _Health(None, Trouble("roll", reply.words, self._now_s()))
         return before is not None or not reply.ok
+
+    def _tapped(self, points: Json) -> Reply:
+        """Corners tapped in the picture concern the camera, not the match: the eyes keep them."""
+        if self._watcher is None:
+            return Reply(False, Message("companion.no_camera_for_start"))
+        why = self._watcher.tap(tuple((float(x), float(y)) for x, y in points))
+        return Reply(why is None, why or Message("companion.corners_taken" if points else "companion.markers_again"))
 
     def _completed(self, chose: Chose) -> Chose | Reply:
         """The command with what only the service knows: ids, chance, the time of the newest picture."""
@@ -354,8 +372,9 @@ class Service:
         troubles = [h.trouble for h in self._health.values() if h.trouble]
         devices = [h.device for h in self._health.values() if h.device]
         viewers: list[Viewer] = [None, *range(len(self.match.setup.players))]
+        corners = self._watcher.corner_names if self._watcher is not None else ()
         shots: dict[Viewer, Snapshot] = {
-            v: snapshot(self.match, v, self._number, troubles, devices, self._picture) for v in viewers
+            v: snapshot(self.match, v, self._number, troubles, devices, self._picture, corners) for v in viewers
         }
         self.bulletin.publish(shots)
         self._show(shots[None].signal)

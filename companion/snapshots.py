@@ -34,11 +34,17 @@ def snapshot(
     troubles: Iterable[Trouble] = (),
     devices: Iterable[Device] = (),
     picture: str = "",
+    corners: tuple[str, ...] = (),
 ) -> Snapshot:
     """The snapshot of a match for one viewer; `number` must rise from one to the next."""
     troubles, devices = tuple(troubles), tuple(devices)
     base = Snapshot(
-        number=number, troubles=troubles, devices=devices, picture=picture, signal="trouble" if troubles else "off"
+        number=number,
+        troubles=troubles,
+        devices=devices,
+        picture=picture,
+        corners=corners,
+        signal="trouble" if troubles else "off",
     )
     if match.phase == "setup":
         return base

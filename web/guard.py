@@ -144,6 +144,19 @@ def _options(x: Any) -> bool:
     return isinstance(x, dict) and len(x) <= 50 and all(isinstance(v, str | int | bool) for v in x.values())
 
 
+def _points(x: Any) -> bool:
+    """Four points, or none, as parts of a picture's width and height."""
+    return (
+        isinstance(x, list)
+        and len(x) in (0, 4)
+        and all(isinstance(p, list) and len(p) == 2 and all(_part(part) for part in p) for p in x)
+    )
+
+
+def _part(x: Any) -> bool:
+    return isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x <= 1
+
+
 def _anything(x: Any) -> bool:
     return True
 
@@ -155,6 +168,7 @@ _SHAPES: dict[str, Callable[[Any], bool]] = {
     "start": _anything,
     "corner": _text(40),
     "number": _number,
+    "points": _points,
     "question": _text(200),
     "value": _text(400),
     "facts": _facts,

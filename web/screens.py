@@ -107,6 +107,7 @@ def state_of(snapshot: Snapshot, board: Board | None, lang: str) -> dict[str, Js
         "options": [option_words(snapshot.game, name, value, lang) for name, value in snapshot.options.items()],
         "to_act": list(snapshot.to_act),
         "headline": words(snapshot.headline),
+        "corners": list(snapshot.corners),
         "marks": [{"place": m.place, "role": m.role} for m in marks_of(snapshot)],
         "signal": snapshot.signal,
         "verdict": words(snapshot.verdict),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from companion.bulletin import Bulletin, Device
+from companion.commands import Corners
 from companion.evidence import Author, Seen
 from companion.fold import fold
 from companion.games.contract import Look, Message
@@ -70,11 +71,13 @@ class Evening:
         return self.clock.now_s()
 
     corners: tuple[str, ...] = ()
+    corner_names: tuple[str, ...] = ()
 
     def want(self, soon: bool) -> None:
         self.soon = soon
 
     def agree(self, frame_number: int, look: Look) -> None: ...
+    def tap(self, points: Corners) -> None: ...
     def turn_board(self, corner: str) -> None: ...
 
     @property

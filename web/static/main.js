@@ -7,6 +7,7 @@ import { follow } from "./stream.js";
 
 const now = { state: null, seats: null, record: [] };
 const newGame = boot.tv ? null : await import("./newgame.js");
+const corners = boot.tv ? null : await import("./corners.js");
 let announced = "";
 let queued = false;
 
@@ -20,6 +21,7 @@ function redraw() {
     showStatus(now.state, now.seats);
     showBoard(now.state, now.seats);
     showRecord(now.record, now.state, now.seats);
+    corners?.enableCorners(now.state);
     newGame?.enableNewGame(now.state, now.seats);
     announce();
   });
