@@ -68,7 +68,7 @@ class BoxThread:
         words = Message(condition.message, condition.values)
         self._service.report(Device("box", self._url, condition.ok, words), "box", None if condition.ok else words)
         about = box.about
-        self._service.has_buttons(condition.ok and about is not None and "buttons" in about.capabilities)
+        self._service.has_buttons(box.working and about is not None and "buttons" in about.capabilities)
         if condition.ok and about is not None and not self._file.exists():
             self._file.write_text(about.identity + "\n", encoding="utf-8")
 

@@ -233,7 +233,7 @@ def _demo(args: argparse.Namespace) -> int:
 
 def _devices(args: argparse.Namespace) -> int:
     from companion.inventory import devices
-    from devices.serial_link import candidate_ports
+    from devices.serial_port import candidate_ports
 
     count = 0
     for item in devices(this_machine(), candidate_ports()):

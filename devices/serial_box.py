@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from devices.contract import SIGNALS, BadAddressError, Condition, DieReport, Press, TimerReport
-from devices.serial_link import About, SerialLink, WireEvent, candidate_ports
+import time
+
+from devices.contract import SIGNALS, BadAddressError, Condition, DeviceGone, DieReport, Press, TimerReport
+from devices.serial_link import About, SerialLink, WireEvent
+from devices.serial_port import candidate_ports
 
 BoxEvent = Press | DieReport | TimerReport
+NONSENSE_S = 2.0
+"""So long after its last line of nonsense a device is said to talk it."""
 FACES = frozenset({4, 6, 8, 10, 12, 20})
 PHASES = ("rolling", "cocked")
+BUTTON_STATES = ("press", "release", "held", "stuck")
 
 
 class SerialBox:
@@ -16,15 +22,27 @@ class SerialBox:
     def __init__(self, link: SerialLink) -> None:
         self.rejected = 0
         self._link = link
-        self._last_rejected = ""
+        self._nonsense = ("", -NONSENSE_S)
+        self._held: dict[str, str] = {}
+        self._open = True
 
     @property
     def condition(self) -> Condition:
-        """How the device is; a device that talks nonsense is not well even while it is connected."""
-        if self.rejected and self._link.condition.ok:
-            values = (("line", self._last_rejected), ("count", self.rejected))
-            return Condition(True, "serial.nonsense", values)
-        return self._link.condition
+        """How the device is; one that talks nonsense, or has a button that stays down, is not well though connected."""
+        condition = self._link.condition
+        line, at_s = self._nonsense
+        if condition.ok and time.monotonic() - at_s < NONSENSE_S:
+            return Condition(False, "serial.nonsense", (("line", line), ("count", self.rejected)))
+        boot = self.about.boot if self.about is not None else ""
+        held = [button for button, since in self._held.items() if since == boot]
+        if condition.ok and held:
+            return Condition(False, "devices.button_stuck", (("button", held[0]),))
+        return condition
+
+    @property
+    def working(self) -> bool:
+        """True while the device is connected, well or not."""
+        return self._link.serving
 
     @property
     def about(self) -> About | None:
@@ -32,20 +50,35 @@ class SerialBox:
         return self._link.about
 
     def read(self, timeout_s: float) -> BoxEvent | None:
-        """The next event, or None when none came in time; what makes no sense is counted, never repaired."""
+        """The next event, or None when none came in time; what makes no sense is counted, never repaired. Raises
+        DeviceGone after `close`; a device that is away is waited for."""
+        if not self._open:
+            raise DeviceGone("the serial device has been closed; open it again")
         event = self._link.read(timeout_s)
         if event is None:
             return None
         meant = understand(event)
-        if meant is None:
+        if event.kind == "BTN" and len(event.arguments) == 2 and event.arguments[1] in BUTTON_STATES:
+            self._note_button(*event.arguments)
+        elif meant is None:
             self.rejected += 1
-            self._last_rejected = " ".join((event.kind, *event.arguments))
+            self._nonsense = (" ".join((event.kind, *event.arguments)), event.time_s)
         return meant
 
+    def _note_button(self, button: str, state: str) -> None:
+        """Keeps which buttons are held down, and since which boot: after another one their release is never told."""
+        if state in ("held", "stuck"):
+            self._held[button] = self.about.boot if self.about is not None else ""
+        else:
+            self._held.pop(button, None)
+
     def show(self, signal: str) -> None:
-        """Shows `signal`, one of SIGNALS, on the device's lights; raises ValueError for any other word."""
+        """Shows `signal`, one of SIGNALS, on the device's lights; raises ValueError for any other word, DeviceGone
+        after `close`."""
         if signal not in SIGNALS:
             raise ValueError(f"{signal!r} is no light signal; known are {', '.join(SIGNALS)}")
+        if not self._open:
+            raise DeviceGone("the serial device has been closed; open it again")
         self._link.send("LIGHT", signal)
 
     def start_timer(self, timer: str, milliseconds: int) -> None:
@@ -58,6 +91,7 @@ class SerialBox:
 
     def close(self) -> None:
         """Closes the link; may be called any number of times."""
+        self._open = False
         self._link.close()
 
 

@@ -11,29 +11,19 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
-
-import serial
-from serial.tools import list_ports
 
 from devices.contract import Condition
-from devices.firmware.wire import VERSION, Inbox, Lines, Outbox, encode
+from devices.firmware.wire import VERSION, Inbox, Outbox, encode
+from devices.serial_port import PORT_ERRORS, Port, candidate_ports
+from devices.wire_health import WireHealth
 
-try:
-    from termios import error as termios_error
-except ImportError:  # not a POSIX system: the name stays, nothing raises it
-    termios_error = OSError  # type: ignore[misc,assignment]
-
-# pyserial's exceptions are no family: SerialException is an OSError, flush raises termios.error, and a port closed by
-# another thread gives its reader a TypeError.
-PORT_ERRORS = (OSError, termios_error, TypeError, ValueError)
-
-BAUD = 115200
 HELLO_S = 2.5  # opening resets many boards; they need about two seconds to answer
 HELLO_AGAIN_S = 0.4
 TWIN_S = 0.3
 PING_S = 1.0
-SILENT_S = 2.0
+SILENT_S = 1.6
+NEW_PORT_S = 0.5
+OVERFLOW_S = 10.0
 AGAIN_MS = 120
 BACK_OFF_S = (0.1, 0.2, 0.4, 0.5)
 
@@ -60,14 +50,6 @@ class WireEvent:
     time_s: float
 
 
-def candidate_ports(by_id: Path = Path("/dev/serial/by-id")) -> list[str]:
-    """Ports at which a device may be, the stable names first; each physical port once."""
-    stable = sorted(str(p) for p in by_id.iterdir()) if by_id.is_dir() else []
-    taken = {str(Path(p).resolve()) for p in stable}
-    others = [p.device for p in list_ports.comports() if p.vid is not None and p.device not in taken]
-    return stable + sorted(others)
-
-
 def parse_about(words: list[str]) -> About | None:
     """The `IAM` line's content, or None when it is not one or lacks something."""
     if len(words) != 7 or words[0] != "IAM" or not (words[1].isdigit() and words[6].isdigit()):
@@ -75,42 +57,42 @@ def parse_about(words: list[str]) -> About | None:
     return About(int(words[1]), words[2], words[3], tuple(words[4].split(",")), words[5], int(words[6]))
 
 
-class _Port:
-    """An open port with its line buffer; every call survives an unplug (`gone` is then set)."""
+class _Newcomer:
+    """A port that has come while another is served, until it is known whether the same identity answers there."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.gone = False
-        self.lines = Lines()
-        self.device = serial.serial_for_url(url, baudrate=BAUD, timeout=0, write_timeout=0.2, do_not_open=True)
-        if hasattr(self.device, "exclusive"):
-            self.device.exclusive = True
-        self.device.open()
+    def __init__(self, port: Port) -> None:
+        self.port = port
+        self._since_s = time.monotonic()
+        self._twin = False
 
-    def read(self, timeout_s: float) -> list[tuple[int, list[str]]]:
-        try:
-            self.device.timeout = timeout_s
-            data = self.device.read(1)
-            if data:
-                self.device.timeout = 0
-                data += self.device.read(4096)
-            return self.lines.feed(data)
-        except PORT_ERRORS:
-            self.gone = True
-            return []
-
-    def write(self, data: bytes) -> None:
-        try:
-            if data:
-                self.device.write(data)
-        except PORT_ERRORS:
-            self.gone = True
+    def answer(self, hello: bytes, identity: str) -> bool | None:
+        """Whether it is a twin; None while that is not known. A twin that is gone is none any more."""
+        self.port.write(hello)
+        told = [parse_about(words) for _, words in self.port.read()]
+        if any(about is not None and about.identity == identity for about in told):
+            self._twin = True
+        if self.port.gone:
+            return False
+        if self._twin or any(told):
+            return self._twin
+        return False if time.monotonic() - self._since_s > HELLO_S else None
 
     def close(self) -> None:
+        self.port.close()
+
+
+def _newcomer(urls: list[str]) -> _Newcomer | None:
+    for url in urls:
         try:
-            self.device.close()
-        except PORT_ERRORS:
-            self.gone = True
+            return _Newcomer(Port(url))
+        except PORT_ERRORS:  # somebody else's
+            continue
+    return None
+
+
+def _other_version(about: About) -> Condition:
+    values = (("name", about.name), ("theirs", about.version), ("ours", VERSION))
+    return Condition(False, "serial.version", values)
 
 
 class SerialLink:
@@ -131,6 +113,12 @@ class SerialLink:
         self._outbox = Outbox(capacity=64, again_ms=AGAIN_MS)
         self._lock = threading.Lock()
         self._condition = Condition(False, "serial.searching")
+        self._health = WireHealth()
+        self._overflow_s = -OVERFLOW_S
+        self._served: frozenset[str] = frozenset()
+        self._newcomer: _Newcomer | None = None
+        self.serving = False
+        """True while the device is connected, well or not."""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="serial-link", daemon=True)
         self._thread.start()
@@ -138,7 +126,12 @@ class SerialLink:
     @property
     def condition(self) -> Condition:
         """How the link is, in words to come."""
-        return self._condition
+        about, condition, now_s = self.about, self._condition, time.monotonic()
+        if about is None or not self.serving or not condition.ok:
+            return condition
+        if now_s - self._overflow_s < OVERFLOW_S:
+            return Condition(False, "serial.overflow", (("count", self.lost),))
+        return self._health.condition(about.name, now_s) or condition
 
     def read(self, timeout_s: float) -> WireEvent | None:
         """The next event in order, or None when none came within `timeout_s`."""
@@ -168,19 +161,25 @@ class SerialLink:
                 continue
             tries = 0
             port, about = found
-            self._condition = Condition(True, "serial.ready", (("name", about.name),))
-            self._serve(port, about)
+            self._ready(about)
+            self._health = WireHealth()
+            self.serving = True
+            ended = self._serve(port, about)
+            self.serving = False
             self.damaged += port.lines.damaged
             port.close()
+            if self._newcomer is not None:
+                self._newcomer.close()
+                self._newcomer = None
             if not self._stop.is_set():
-                self._condition = Condition(False, "serial.lost", (("name", about.name),))
+                self._condition = ended
         self._condition = Condition(False, "serial.closed")
 
     def _hello(self) -> bytes:
         with self._lock:
             return encode(0, "HELLO", str(VERSION), str(self._outbox.oldest))
 
-    def _search(self) -> tuple[_Port, About] | None:
+    def _search(self) -> tuple[Port, About] | None:
         """Asks every port that can be opened who it is; keeps the one looked for and closes the others."""
         ports = self._open_all()
         answers: dict[str, About] = {}
@@ -194,7 +193,7 @@ class SerialLink:
                 for port in ports:
                     port.write(self._hello())
             for port in ports:
-                for _, words in port.read(0.02):
+                for _, words in port.read():
                     about = parse_about(words)
                     if about is not None:
                         answers[port.url] = about
@@ -206,11 +205,11 @@ class SerialLink:
                 break
         return self._choose(ports, answers)
 
-    def _open_all(self) -> list[_Port]:
+    def _open_all(self) -> list[Port]:
         ports, refused = [], ""
         for url in self._ports():
             try:
-                ports.append(_Port(url))
+                ports.append(Port(url))
             except PORT_ERRORS as error:  # busy, no permission, vanished: another may still answer
                 refused = f"{url}: {error}"
         if not ports and self._condition.message != "serial.lost":
@@ -224,7 +223,7 @@ class SerialLink:
     def _wanted(self, about: About) -> bool:
         return about.identity == self.identity or not self.identity
 
-    def _choose(self, ports: list[_Port], answers: dict[str, About]) -> tuple[_Port, About] | None:
+    def _choose(self, ports: list[Port], answers: dict[str, About]) -> tuple[Port, About] | None:
         wanted = [p for p in ports if p.url in answers and self._wanted(answers[p.url])]
         identities = {answers[p.url].identity for p in wanted}
         chosen = None
@@ -233,8 +232,7 @@ class SerialLink:
         elif wanted:
             about = answers[wanted[0].url]
             if about.version != VERSION:
-                values = (("name", about.name), ("theirs", about.version), ("ours", VERSION))
-                self._condition = Condition(False, "serial.version", values)
+                self._condition = _other_version(about)
             else:
                 chosen = wanted[0]
                 self.identity = about.identity
@@ -246,18 +244,28 @@ class SerialLink:
                 port.close()
         return (chosen, answers[chosen.url]) if chosen is not None else None
 
-    def _serve(self, port: _Port, about: About) -> None:
-        """Serves the device until it is gone, silent or another."""
-        heard = pinged = time.monotonic()
+    def _ready(self, about: About) -> None:
+        self._condition = Condition(True, "serial.ready", (("name", about.name),))
+
+    def _serve(self, port: Port, about: About) -> Condition:
+        """Serves the device until it is gone, silent or another; how it is then."""
+        lost = Condition(False, "serial.lost", (("name", about.name),))
+        heard = pinged = looked = time.monotonic()
+        self._served = frozenset(self._ports())
         self._greet(port, about)
         while not self._stop.is_set() and not port.gone:
-            for sequence, words in port.read(0.02):
+            lines = port.read()
+            self._health.heard(port.lines, lines, time.monotonic())
+            for sequence, words in lines:
                 heard = time.monotonic()
                 told = parse_about(words)
                 if told is not None and told.identity != self.identity:
-                    return
+                    return lost
+                if told is not None and told.version != VERSION:
+                    return _other_version(told)
                 if told is not None and told.boot != about.boot:
                     about = told
+                    self._health.sign("restarted", heard)
                     self._greet(port, about)
                 elif words[0] == "BEAT" and len(words) == 3 and words[1] != about.boot:
                     port.write(self._hello())  # it has booted: nothing numbered is exchanged before it has answered
@@ -265,15 +273,37 @@ class SerialLink:
                     self._take(port, sequence, words)
             now = time.monotonic()
             if now - heard > SILENT_S:
-                return
+                return lost
+            if now - looked >= NEW_PORT_S:
+                looked = now
+                self._watch_ports(about)
             if now - pinged >= PING_S:
                 pinged = now
                 port.write(encode(0, "PING", about.boot))
             with self._lock:
                 due = self._outbox.due(int(now * 1000))
             port.write(due)
+        return lost
 
-    def _greet(self, port: _Port, about: About) -> None:
+    def _watch_ports(self, about: About) -> None:
+        """Asks a port that has come since who it is: another device of the same identity is said while it is there."""
+        ports = frozenset(self._ports())
+        if self._newcomer is None:
+            new = sorted(ports - self._served)[:1]
+            self._served = (self._served & ports) | set(new)
+            self._newcomer = _newcomer(new)
+            return
+        twin = self._newcomer.answer(self._hello(), self.identity)
+        if twin is None:
+            return
+        if twin and self._newcomer.port.url in ports:
+            self._condition = Condition(False, "serial.twins", (("identity", self.identity),))
+            return
+        self._newcomer.close()
+        self._newcomer = None
+        self._ready(about)
+
+    def _greet(self, port: Port, about: About) -> None:
         """Agrees with a device that has just told who it is on what comes first, and asks what lies there now."""
         # The same boot may have been served before: what was taken then is not taken again.
         if self.about is None or self.about.boot != about.boot:
@@ -284,7 +314,7 @@ class SerialLink:
             self._outbox.put("ASK")
         port.write(encode(0, "PING", about.boot))
 
-    def _take(self, port: _Port, sequence: int, words: list[str]) -> None:
+    def _take(self, port: Port, sequence: int, words: list[str]) -> None:
         kind, arguments = words[0], words[1:]
         if sequence:
             if self._inbox.is_new(sequence):
@@ -295,4 +325,4 @@ class SerialLink:
                 self._outbox.acknowledged(int(arguments[0]))
         elif kind == "BEAT" and len(arguments) == 2 and arguments[1].isdigit() and int(arguments[1]) > self.lost:
             self.lost = int(arguments[1])
-            self._condition = Condition(True, "serial.overflow", (("count", self.lost),))
+            self._overflow_s = time.monotonic()

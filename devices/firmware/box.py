@@ -9,7 +9,7 @@ TYPE_CHECKING = False  # MicroPython has no typing module; a checker takes this 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BEAT_MS = 1000
+BEAT_MS = 500
 HOST_GONE_MS = 3500
 AGAIN_MS = 120
 CAPACITY = 64

@@ -31,11 +31,24 @@ def checksum(body: bytes) -> bytes:
 
 
 class Lines:
-    """Bytes in, whole lines out. Whatever is not a whole, undamaged line is counted in `damaged` and dropped."""
+    """Bytes in, whole lines out. Whatever is not a whole, undamaged line is counted and dropped: as `noise` when it
+    holds unprintable bytes, as `wrong` when only its checksum can be false, else as one of the `halves`."""
 
     def __init__(self) -> None:
-        self.damaged = 0
+        self.noise = 0
+        self.halves = 0
+        self.wrong = 0
         self._rest = b""
+
+    @property
+    def damaged(self) -> int:
+        """How much was dropped in all."""
+        return self.noise + self.halves + self.wrong
+
+    @property
+    def begun(self) -> bool:
+        """True while the beginning of a line waits for its end."""
+        return bool(self._rest)
 
     def feed(self, data: bytes) -> list[tuple[int, list[str]]]:
         """(sequence, words) of each line completed by `data`; words[0] is the kind. Never raises."""
@@ -44,16 +57,25 @@ class Lines:
         if len(self._rest) > MAX_LINE:
             # Nothing that long can still become a line; keep only what may be the beginning of one.
             start = self._rest.rfind(b"$")
+            self._drop(self._rest)
             self._rest = self._rest[start:] if 0 <= len(self._rest) - start <= MAX_LINE and start >= 0 else b""
-            self.damaged += 1
         lines = []
         for part in parts:
             parsed = _parse(part)
             if parsed is not None:
                 lines.append(parsed)
-            elif part.strip():
-                self.damaged += 1
+                part = part[: part.rfind(b"$")]
+            if part.strip():
+                self._drop(part)
         return lines
+
+    def _drop(self, junk: bytes) -> None:
+        if any(byte < 32 or byte > 126 for byte in junk.strip()):
+            self.noise += 1
+        elif b"*" in junk:
+            self.wrong += 1
+        else:
+            self.halves += 1
 
 
 def _parse(line: bytes) -> tuple[int, list[str]] | None:

@@ -8,26 +8,31 @@ import termios
 import threading
 import time
 import tty
+from collections.abc import Mapping
 from pathlib import Path
 
 from devices.firmware.panel import Panel
 from devices.firmware.wire import VERSION, encode
 
-FAULTS = (
-    "unplug",
-    "silence",
-    "noise",
-    "half_lines",
-    "duplicates",
-    "wrong_crc",
-    "reset",
-    "flood",
-    "slow_drip",
-    "wrong_version",
-)
-"""Faults of one wire; `two devices with one identity` is two of these with the same `identity`."""
+FAULTS: Mapping[str, str] = {
+    "unplug": "serial.lost",
+    "silence": "serial.lost",
+    "noise": "serial.noise",
+    "half_lines": "serial.half_lines",
+    "duplicates": "serial.duplicates",
+    "wrong_crc": "serial.wrong_crc",
+    "reset": "serial.restarted",
+    "flood": "serial.flood",
+    "slow_drip": "serial.slow",
+    "wrong_version": "serial.version",
+    "twin": "serial.twins",
+}
+"""Faults of one wire, and the message that must come on the screens of each. `twin`: a second device with this one's
+identity is plugged in (where there is a folder of links)."""
 
 STEP_S = 0.002
+DRIP_S = 0.004
+"""Time between two bytes of a slow drip."""
 
 
 class SimulatedSerial:
@@ -52,6 +57,10 @@ class SimulatedSerial:
         self._link = link
         self._random = random.Random(seed)
         self._fault = ""
+        self._spoilt = False
+        self._dripping = b""
+        self._dripped_s = 0.0
+        self._twin: SimulatedSerial | None = None
         self._boots = 0
         self._lock = threading.Lock()
         self._files: tuple[int, int] | None = None
@@ -91,6 +100,10 @@ class SimulatedSerial:
             self._fault = name
             if name == "unplug":
                 self._unplug()
+            elif name == "twin" and self._link is not None:
+                identity, own, buttons, dice = self._about
+                link = self._link.with_name(f"{self._link.name}-twin")
+                self._twin = SimulatedSerial(identity, own, buttons, dice, link)
             elif name in ("reset", "wrong_version"):
                 self.panel = self._boot()
 
@@ -98,8 +111,11 @@ class SimulatedSerial:
         """Ends the fault; an unplugged device is plugged in again, under another name."""
         with self._lock:
             self._fault = ""
+            twin, self._twin = self._twin, None
             if self._files is None:
                 self.plug()
+        if twin is not None:
+            twin.close()
 
     def plug(self) -> None:
         """Opens a pty and points the link at it."""
@@ -114,6 +130,7 @@ class SimulatedSerial:
 
     def close(self) -> None:
         """Ends the thread and frees the pty; may be called any number of times."""
+        self.mend()
         self._stop.set()
         self._thread.join(timeout=5)
         with self._lock:
@@ -144,7 +161,7 @@ class SimulatedSerial:
                     data = b""
                 if self._fault != "silence":
                     self.panel.feed(data, now)
-                    self._write(self._spoil(self.panel.poll(now)))
+                    self._write(self._drip(self._spoil(self.panel.poll(now))))
 
     def _write(self, data: bytes) -> None:
         if self._files is None:
@@ -155,21 +172,36 @@ class SimulatedSerial:
         except OSError:  # the buffer is full because nobody reads: real devices lose bytes here too
             return
 
+    def _drip(self, data: bytes) -> bytes:
+        """One byte at a time of what is to be written."""
+        self._dripping += data
+        now_s = time.monotonic()
+        if not self._dripping or (self._fault == "slow_drip" and now_s - self._dripped_s < DRIP_S):
+            return b""
+        self._dripped_s = now_s
+        count = 1 if self._fault == "slow_drip" else len(self._dripping)
+        out, self._dripping = self._dripping[:count], self._dripping[count:]
+        return out
+
+    def _now_spoilt(self) -> bool:
+        """At least every other time, never quite regularly."""
+        self._spoilt = not self._spoilt or self._random.random() < 0.3
+        return self._spoilt
+
     def _spoil(self, data: bytes) -> bytes:
+        if not data and self._fault != "noise":
+            return data
         match self._fault:
             case "noise":
                 return bytes(self._random.randrange(256) for _ in range(self._random.randrange(4))) + data
             case "half_lines":
-                return data[: len(data) // 2] if self._random.random() < 0.3 else data
+                return data[: len(data) // 2] if self._now_spoilt() else data
             case "duplicates":
                 return data + data
             case "wrong_crc":
-                return data.replace(b"*", b"*0", 1) if self._random.random() < 0.5 else data
+                return data[:-2] + (b"0" if data[-2:-1] != b"0" else b"1") + b"\n" if self._now_spoilt() else data
             case "flood":
                 return data + encode(0, "NOISE", "flood") * 20
-            case "slow_drip":
-                time.sleep(0.001 * len(data))
-                return data
             case "wrong_version":
                 return (
                     data
