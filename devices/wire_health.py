@@ -26,7 +26,7 @@ NEEDED = {
     "slow": 2,
 }
 """How many signs make a fault, the one that matters most first. Flood: only heartbeats and answers come without a
-number, a few each second. Duplicates: a reader that was held up for a second finds a pair of equal heartbeats or two."""
+number, a few each second. Duplicates: a reader held up for a second finds a pair of equal heartbeats or two."""
 
 
 class WireHealth:
