@@ -41,12 +41,17 @@ class Camera:
         """Pixels (N, 2) float64 of table points (N, 3) in mm; points behind the camera give nonsense, not an error."""
         if not len(points_mm):
             return np.empty((0, 2))
+        return self.project_rows(np.asarray(points_mm, dtype=np.float64).reshape(-1, 3).T).T
+
+    def project_rows(self, solid_mm: Array) -> Array:
+        """The same with points along columns: pixels (2, N) of table points (3, N)."""
         # Written out: cv2.projectPoints computes its derivatives too and costs four times as much.
-        points = self.rotation @ np.asarray(points_mm, dtype=np.float64).reshape(-1, 3).T
+        points = self.rotation @ solid_mm
         points += self.translation_mm.reshape(3, 1)
         depth = points[2]
         depth[np.abs(depth) < 1e-9] = 1e-9
-        rays = points[:2] / depth
+        rays = points[:2]
+        rays /= depth
         if self.distortion.any():
             x, y = rays
             k1, k2, p1, p2, k3 = self.distortion.ravel()[:5]
@@ -58,7 +63,9 @@ class Camera:
                     y * radial + p2 * cross + p1 * (square + 2 * y * y),
                 ]
             )
-        return np.asarray((self.matrix[:2, :2] @ rays + self.matrix[:2, 2:]).T)
+        pixels = self.matrix[:2, :2] @ rays
+        pixels += self.matrix[:2, 2:]
+        return np.asarray(pixels)
 
     def to_plane(self, points_px: Array, height_mm: float = 0.0) -> Array:
         """Table points (N, 2) in mm of pixels (N, 2), for things at `height_mm` above the table."""
@@ -132,6 +139,26 @@ def follow_camera(camera: Camera, points_mm: Array, points_px: Array) -> Camera 
     if not (np.all(np.isfinite(rotation)) and np.all(np.isfinite(translation))):
         return None
     return Camera(camera.matrix, camera.distortion, rotation, translation, camera.width, camera.height)
+
+
+def nudged_camera(camera: Camera, points_mm: Array, moved_px: Array) -> tuple[Camera, float] | None:
+    """The same camera a hair elsewhere: pixels of table points (N >= 3, 3) have moved by so much (N, 2), up to a few px;
+    with the root-mean-square part of the movement (px) that no pose explains.
+
+    One Gauss-Newton step, which so near is as good as the full refinement and costs a fifth.
+    """
+    turn = np.asarray(cv2.Rodrigues(camera.rotation)[0], dtype=np.float64).reshape(3, 1)
+    points = np.ascontiguousarray(points_mm, dtype=np.float64).reshape(-1, 1, 3)
+    _, slopes = cv2.projectPoints(points, turn, camera.translation_mm, camera.matrix, camera.distortion)
+    slopes, target = np.asarray(slopes, dtype=np.float64)[:, :6], np.asarray(moved_px, dtype=np.float64).ravel()
+    step, *_ = np.linalg.lstsq(slopes, target, rcond=1e-9)
+    if not np.all(np.isfinite(step)):
+        return None
+    rest = slopes @ step - target
+    rotation = np.asarray(cv2.Rodrigues(turn + step[:3, None])[0], dtype=np.float64)
+    translation = camera.translation_mm + step[3:]
+    moved = Camera(camera.matrix, camera.distortion, rotation, translation, camera.width, camera.height)
+    return moved, math.sqrt(2.0 * float(rest @ rest) / len(rest))
 
 
 def _focal_from_homography(homography: Array, width: int, height: int) -> float:

@@ -72,14 +72,14 @@ def shifts(patches: Patches, picture: Image) -> tuple[Array, Bools]:
 
 
 def _step(patches: Patches, picture: Image, x: Floats, y: Floats) -> tuple[Array, Bools]:
-    now = _samples(picture, x, y)[..., None]
-    found = patches.solver @ now
-    rest = (now - patches.model @ found)[..., 0]
-    rest = np.einsum("mk,mk->m", rest, rest)
-    whole = now.var(axis=(1, 2)) * now.shape[1]
+    now = _samples(picture, x, y)
+    now -= now.mean(axis=1, keepdims=True)
+    found = patches.solver @ now[..., None]
+    rest = now - (patches.model @ found)[..., 0]
+    rest, whole = np.einsum("mk,mk->m", rest, rest), np.einsum("mk,mk->m", now, now)
     gain = found[:, 2, 0]
     seen = (rest < (1.0 - ALIKE) * whole) & (gain > LEAST_GAIN) & (whole > LEAST_CONTRAST**2 * now.shape[1])
-    return -found[:, :2, 0].astype(np.float64) / np.maximum(gain, LEAST_GAIN)[:, None], np.asarray(seen)
+    return -found[:, :2, 0].astype(np.float64) / np.maximum(gain, LEAST_GAIN)[:, None], seen
 
 
 def _samples(picture: Image, x: Floats, y: Floats) -> Floats:

@@ -58,10 +58,12 @@ def shrunk(picture: Image, long_side_px: int) -> Image:
 def colourless(picture: Image) -> bool:
     """True for a picture without colours (a night camera, a grey file): pieces told by colour cannot be read from it.
 
-    Looks at every 16th pixel.
+    Looks at some thousand pixels.
     """
-    few = picture[::16, ::16]
-    return float((few.max(axis=2) - few.min(axis=2)).mean()) < COLOURLESS_LEVELS
+    step = max(1, max(picture.shape[:2]) // 40)
+    blue, green, red = cv2.split(np.ascontiguousarray(picture[step // 2 :: step, step // 2 :: step]))
+    most, least = cv2.max(cv2.max(blue, green), red), cv2.min(cv2.min(blue, green), red)
+    return float(cv2.mean(cv2.subtract(most, least))[0]) < COLOURLESS_LEVELS
 
 
 def fault_of(picture: Image) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.geometry import Array, Camera, camera_from_plane, follow_camera
+from calibration.geometry import Array, Camera, camera_from_plane, follow_camera, nudged_camera
 from calibration.profile import Corners3, TableProfile
 from devices.contract import Image
 from vision.contract import VisionError
@@ -55,7 +56,8 @@ class Registration:
         """Raises VisionError when the profile gives neither markers nor tapped corners, or an unknown dictionary."""
         self._profile = profile
         self._pose: Pose | None = None
-        self._patches: Patches | None = None
+        self._patches: tuple[Patches, Pose] | None = None
+        self._shift: Array = np.zeros((0, 2))
         self._tapped: TappedBoard | None = None
         self.trouble = "vision.no_board"
         markers = profile.board.markers
@@ -83,14 +85,14 @@ class Registration:
         before = self._pose
         pose = self._tracked(picture) if before is not None else None
         if pose is None:
+            self._patches = None
             pose = self._searched(grey(picture))
             if pose is not None and before is not None:
                 pose = Pose(pose.camera, pose.residual_mm, pose.markers_px, moved=True)
-        if pose is None or before is None or pose.camera is not before.camera:
-            self._patches = None
-            if pose is not None:
-                quad = np.stack([np.asarray(c, dtype=np.float64) for c in pose.markers_px.values()])
-                self._patches = remembered(picture, *quads(quad, MARKER_MARGIN))
+        if pose is not None and self._patches is None:
+            quad = np.stack([np.asarray(c, dtype=np.float64) for c in pose.markers_px.values()])
+            self._patches = remembered(picture, *quads(quad, MARKER_MARGIN)), pose
+            self._shift = np.zeros((len(quad), 2))
         self._pose = pose
         return pose
 
@@ -111,9 +113,10 @@ class Registration:
         before = self._pose
         if (before.camera.height, before.camera.width) != picture.shape[:2]:
             return None
-        found, drift = self._crept(picture, before)
-        if not found:
-            found, drift = self._looked_for(picture, before)
+        pose = self._crept(picture, before)
+        if pose is not None:
+            return pose
+        found, drift = self._looked_for(picture, before)
         if len(found) < min(3, len(before.markers_px)):
             return None
         if drift < STILL_PX:
@@ -133,18 +136,29 @@ class Registration:
             points = np.array(self._corners_mm(marker))
             shift = (camera.project(points) - before.camera.project(points)).astype(np.float32)
             found[marker] = corners + shift
+        self._patches = None
         return Pose(camera, residual, found)
 
-    def _crept(self, picture: Image, before: Pose) -> tuple[dict[int, Corners], float]:
-        """The markers' corners and how far they moved (px), by their patches: cheap, for movements of a pixel or so."""
+    def _crept(self, picture: Image, before: Pose) -> Pose | None:
+        """The pose by the markers' patches: cheap, for movements of a pixel or so since the patches were taken."""
         if self._patches is None:
-            return {}, 0.0
-        moved, seen = shifts(self._patches, picture)
-        drift = float(np.sqrt(np.mean(np.sum(moved[seen] ** 2, axis=1)))) if seen.any() else 0.0
-        if np.count_nonzero(seen) < min(3, len(seen)) or drift > CREPT_PX:
-            return {}, 0.0
-        corners = zip(before.markers_px.items(), moved.astype(np.float32), seen, strict=True)
-        return {i: c + shift for (i, c), shift, kept in corners if kept}, drift
+            return None
+        patches, anchor = self._patches
+        moved, seen = shifts(patches, picture)
+        if np.count_nonzero(seen) < min(3, len(seen)) or _rms(moved[seen]) > CREPT_PX:
+            return None
+        if _rms(moved[seen] - self._shift[seen]) < STILL_PX:
+            return Pose(before.camera, before.residual_mm, before.markers_px)
+        centres = np.array([self._corners_mm(i) for i in anchor.markers_px], dtype=np.float64).mean(axis=1)
+        followed = nudged_camera(anchor.camera, centres[seen], moved[seen])
+        if followed is None or followed[1] > STILL_PX:
+            return None
+        camera = followed[0]
+        # A marker under a hand stays where the others say that it is.
+        hidden = camera.project(centres) - anchor.camera.project(centres)
+        self._shift = np.where(seen[:, None], moved, hidden)
+        corners = zip(anchor.markers_px.items(), self._shift.astype(np.float32), strict=True)
+        return Pose(camera, anchor.residual_mm, {i: c + shift for (i, c), shift in corners})
 
     def _looked_for(self, picture: Image, before: Pose) -> tuple[dict[int, Corners], float]:
         """The same by looking for the markers' own cells about their last places."""
@@ -261,6 +275,11 @@ class Registration:
             return None
         residual = _residual(better, solid, pixels)
         return Pose(better, residual, dict(found)) if np.isfinite(residual) else None
+
+
+def _rms(moved: Array) -> float:
+    """Root of the mean square length of movements (N, 2)."""
+    return math.sqrt(float(np.einsum("ij,ij->", moved, moved)) / max(len(moved), 1))
 
 
 def _residual(camera: Camera, solid: Array, pixels: Array) -> float:

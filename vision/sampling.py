@@ -37,7 +37,8 @@ class Stencil:
         """`points_mm` is (N, 2), within some 40 mm of the tile's centre."""
         self.points_mm = np.asarray(points_mm, dtype=np.float64)
         self._reach_mm = max(4.0, float(np.abs(self.points_mm).max()))
-        self._basis = _quadratic(self.points_mm / self._reach_mm).astype(np.float32)
+        self._weights = (_FIT @ _quadratic(self.points_mm / self._reach_mm)).astype(np.float32)
+        self._corners_mm = (self._reach_mm * _CORNERS).T
 
     def pixels(self, camera: Camera, poses: Array, height_mm: float | Array) -> tuple[Floats, Floats]:
         """Pixel x and y (T, N) of the stencil at `height_mm` (one, or one a tile) on tiles at `poses` (T, 3: mm, mm,
@@ -45,17 +46,18 @@ class Stencil:
 
         Perspective and lens are followed to second order within a tile, which is exact to about 0.05 px.
         """
-        cos, sin = np.cos(poses[:, 2:3]), np.sin(poses[:, 2:3])
-        u, v = _CORNERS[:, 0] * self._reach_mm, _CORNERS[:, 1] * self._reach_mm
-        spots = np.stack([poses[:, 0:1] + cos * u - sin * v, poses[:, 1:2] + sin * u + cos * v], axis=-1)
-        solid = np.empty((*spots.shape[:2], 3))
-        solid[..., :2] = spots
-        solid[..., 2] = np.reshape(height_mm, (-1, 1))
-        pixels = camera.project(solid.reshape(-1, 3)).reshape(len(poses), 9, 2)
-        if not np.all(np.isfinite(pixels)):
-            pixels = np.nan_to_num(pixels, nan=-1e4, posinf=-1e4, neginf=-1e4)
-        bent = (np.clip(pixels, -1e5, 1e5).transpose(2, 0, 1) @ _FIT).astype(np.float32) @ self._basis
-        return bent[0], bent[1]
+        count, (u, v) = len(poses), self._corners_mm
+        x, y, turn = (column[:, None] for column in poses.T)
+        cos, sin = np.cos(turn), np.sin(turn)
+        solid = np.empty((3, count, len(u)))
+        solid[0] = x + cos * u - sin * v
+        solid[1] = y + sin * u + cos * v
+        solid[2] = np.reshape(height_mm, (-1, 1))
+        pixels = camera.project_rows(solid.reshape(3, -1))
+        if not np.abs(pixels).max(initial=0.0) < 1e5:
+            pixels = np.clip(np.nan_to_num(pixels, nan=-1e4, posinf=-1e4, neginf=-1e4), -1e5, 1e5)
+        bent = pixels.astype(np.float32).reshape(2 * count, len(u)) @ self._weights
+        return bent[:count], bent[count:]
 
     def colours(self, picture: Image, camera: Camera, poses: Array, height_mm: float | Array) -> tuple[Image, Bools]:
         """8-bit colours (T, N, 3) and whether each sample lies inside the picture (T, N)."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from devices.contract import Frame, Image
 from vision.pictures import as_bgr
-from vision.sampling import Floats
+from vision.sampling import middle
 
 State = Literal["still", "moving", "hand"]
 
@@ -46,8 +46,8 @@ class Settler:
     def __init__(self, settle_ms: float = 500.0, on_share: float = 0.003, off_share: float = 0.001) -> None:
         self._settle_s = settle_ms / 1000.0
         self._on_share, self._off_share = on_share, off_share
-        self._before: Floats | None = None
-        self._rest: Floats | None = None
+        self._before: Image | None = None
+        self._rest: Image | None = None
         self._moved_s = 0.0
         self._moving = True
         self._announced = False
@@ -60,12 +60,11 @@ class Settler:
             self._before, self._rest = now, None
             self._moved_s, self._moving, self._announced = frame.time_s, True, False
             return Stillness("moving", 1.0, 0.0, False)
-        changed = _changed(now, self._before)
-        share = float(changed.mean())
+        share = _share(_changed(now, self._before))
         self._before = now
         if share > (self._off_share if self._moving else self._on_share):
             self._moved_s, self._moving, self._announced = frame.time_s, True, False
-        elif not self._moving and self._rest is not None and _changed(now, self._rest).mean() > NEWS_SHARE:
+        elif not self._moving and self._rest is not None and _share(_changed(now, self._rest)) > NEWS_SHARE:
             # Something was put down between two frames, too small or too quick to be seen moving.
             self._moved_s, self._moving, self._announced = frame.time_s, True, False
         calm_s = frame.time_s - self._moved_s
@@ -80,23 +79,30 @@ class Settler:
         return Stillness("hand" if hand else "moving", share, calm_s, False)
 
 
-def _small(picture: Image) -> Floats:
+def _small(picture: Image) -> Image:
     """A smoothed, reduced grey picture: the green channel of every n-th pixel."""
     step = max(1, round(max(picture.shape[:2]) / LONG_SIDE_PX))
     green = np.ascontiguousarray(picture[step // 2 :: step, step // 2 :: step, 1])
-    return np.asarray(cv2.blur(green, (3, 3)), dtype=np.float32)
+    return np.asarray(cv2.blur(green, (3, 3)), dtype=np.uint8)
 
 
-def _changed(now: Floats, before: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    ratio = float(np.median((now[::4, ::4] + 4.0) / (before[::4, ::4] + 4.0)))
+def _changed(now: Image, before: Image) -> Image:
+    """255 where a pixel has changed, else 0."""
+    few = [np.ascontiguousarray(each[::4, ::4]).astype(np.float32).ravel() + np.float32(4.0) for each in (now, before)]
+    ratio = min(max(float(middle(few[0] / few[1], 0)), 0.2), 5.0)
     # Clipped and dark pixels do not follow the light; a wide band about the ratio forgives them.
-    return np.asarray(np.abs(now - before * np.float32(np.clip(ratio, 0.2, 5.0))) > CHANGED_LEVELS)
+    off = cv2.absdiff(now, cv2.convertScaleAbs(before, alpha=ratio))
+    return np.asarray(cv2.threshold(off, CHANGED_LEVELS, 255, cv2.THRESH_BINARY)[1], dtype=np.uint8)
 
 
-def _reaches_border(changed: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> bool:
-    if changed.mean() < HAND_SHARE:
+def _share(changed: Image) -> float:
+    return cv2.countNonZero(changed) / changed.size
+
+
+def _reaches_border(changed: Image) -> bool:
+    if _share(changed) < HAND_SHARE:
         return False
-    mask = cv2.morphologyEx(changed.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    mask = cv2.morphologyEx(changed, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(mask)
     border = set(np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]]))) - {0}
     return any(stats[i, cv2.CC_STAT_AREA] > HAND_SHARE * changed.size for i in border if i < count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,14 +60,18 @@ def learn_arms(strips: Floats, shown: Floats, arms: Bools) -> Arms:
 
 def score_arms(strips: Floats, shown: Floats, templates: Arms) -> tuple[Floats, Floats]:
     """How much of a line each arm shows (T, 4; 0 none, 1 a line) and the share of the evidence that is seen (T, 4)."""
-    total = float((templates.weight * templates.line).sum())
-    weights = templates.weight * shown
-    # Where part of a strip is hidden the filter must stay blind to the strip's brightness.
-    weights -= shown * (weights.sum(axis=(2, 3)) / np.maximum(shown.sum(axis=(2, 3)), 1.0))[..., None, None]
-    response = np.einsum("tahw,tahw->ta", weights, strips - templates.background)
-    expected = np.einsum("tahw,hw->ta", weights, templates.line)
-    share = np.clip(expected / total, 0.0, 1.0) if total > 0 else np.zeros_like(expected)
-    return response / np.maximum(expected, 0.02 * max(total, 1e-9)), share
+    weight, line, size = templates.weight.ravel(), templates.line.ravel(), ARM_LENGTH * WIDTH
+    total = float(weight @ line)
+    # Where part of a strip is hidden the filter stays blind to the strip's brightness: its weights add up to nothing.
+    bank = np.stack([np.ones_like(weight), weight, line, weight * line], axis=1)
+    count, sum_of, lines, both = (shown.reshape(-1, size) @ bank).T
+    level, match, _, _ = (((strips - templates.background) * shown).reshape(-1, size) @ bank).T
+    level_weight = sum_of / np.maximum(count, 1.0)
+    expected = both - level_weight * lines
+    response = match - level_weight * level
+    share = np.minimum(np.maximum(expected / total, 0.0), 1.0) if total > 0 else np.zeros_like(expected)
+    scores = response / np.maximum(expected, 0.02 * max(total, 1e-9))
+    return scores.reshape(strips.shape[:2]), share.reshape(strips.shape[:2])
 
 
 def _mean(values: Floats, shown: Floats) -> Floats:
@@ -81,21 +86,19 @@ def path_log_likelihoods(scores: Floats, share: Floats, arms: Arms, slip: float)
     An arm's score is normal about 1 (line) or 0 (none), its spread growing as less of it is seen; `slip` is the share
     of scores that follow neither, so that no single arm can be worth more than about -log(slip).
     """
-    spread = max(arms.sigma, 0.06) / np.sqrt(np.clip(share, 0.02, 1.0))
+    spread = max(arms.sigma, 0.06) / np.sqrt(np.maximum(share, 0.02))
     # Print and light vary in strength over the board: a line may be fainter or bolder, bare tile is bare.
-    wide = np.hypot(spread, arms.line_sigma)
-    line = log_mixture((scores - 1.0) / wide, wide, slip)
-    none = log_mixture(scores / spread, spread, slip)
+    wide = np.stack([np.hypot(spread, arms.line_sigma), spread])
+    both = log_mixture(np.stack([scores - 1.0, scores]) / wide, wide, slip)
     # Of an arm that is hardly seen nothing follows; that every tile has two arms fills the gap.
-    known = share > LEAST_SHARE
-    line, none = np.where(known, line, -np.log(3.0)), np.where(known, none, -np.log(3.0))
+    line, none = np.where(share > LEAST_SHARE, both, -math.log(3.0))
     paths = line @ ARM_OF_PATH.T + none @ (~ARM_OF_PATH).T
     # What lies over a tile shows neither lines nor bare tile: such scores may not add up to a path by default.
-    covered = np.log(slip * 10.0) - len(ARM_OF_PATH[0]) * np.log(3.0)
+    covered = math.log(slip * 10.0) - len(ARM_OF_PATH[0]) * math.log(3.0)
     return np.asarray(np.logaddexp(paths, covered), dtype=np.float64)
 
 
 def log_mixture(deviation: Floats | Array, spread: Floats | Array, slip: float) -> Array:
     """Log density of scores that deviate by so many spreads: normal, but for a share `slip` spread over three units."""
-    normal = np.exp(-0.5 * np.minimum(np.abs(deviation), 30.0) ** 2) / (spread * np.sqrt(2 * np.pi))
+    normal = np.exp(-0.5 * np.minimum(deviation * deviation, 900.0)) / (spread * math.sqrt(2 * math.pi))
     return np.asarray(np.log((1.0 - slip) * normal + slip / 3.0), dtype=np.float64)

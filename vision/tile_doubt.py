@@ -7,9 +7,11 @@ on one tile must not be so on the next. What fails is not read otherwise; it is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.geometry import Array
 from devices.contract import Image
@@ -50,15 +52,20 @@ class Belief:
 
     path: Array
     others: Array
-    reasons: tuple[str, ...]
+    reasons: NDArray[np.str_]
 
 
 def light_of(colours: Image) -> Light:
     """The light on tiles from their 8-bit samples (T, N, 3)."""
     blue, green, red = cv2.split(colours)
     second = cv2.max(cv2.min(blue, green), cv2.min(cv2.max(blue, green), red))
-    burnt = np.asarray(second) >= BURNT_LEVEL
-    return Light(np.count_nonzero(burnt, axis=1) / burnt.shape[1], np.asarray(green).mean(axis=1))
+    burnt = cv2.threshold(second, BURNT_LEVEL - 1, 1.0, cv2.THRESH_BINARY)[1]
+    return Light(_row_means(burnt), _row_means(green))
+
+
+def _row_means(values: NDArray[Any]) -> Array:
+    means = cv2.reduce(values, 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S)
+    return np.asarray(np.asarray(means).ravel() / values.shape[1], dtype=np.float64)
 
 
 def belief(scores: Floats, share: Floats, arms: Arms, light: Light, usual: Light) -> Belief:
@@ -73,8 +80,7 @@ def belief(scores: Floats, share: Floats, arms: Arms, light: Light, usual: Light
     path = clear * burnt
     others = path * open_ * _falling(plainest, GARISH)
     glare = (light.burnt - usual.burnt > BURNT_TILE[0]) | (usual.burnt > BURNT_BOARD[0]) | (open_ < 1.0)
-    reasons = np.where(light.level < DARK_LEVEL, "dark", np.where(glare, "glare", ""))
-    return Belief(path, others, tuple(reasons.tolist()))
+    return Belief(path, others, np.where(light.level < DARK_LEVEL, "dark", np.where(glare, "glare", "")))
 
 
 def usual_light(light: Light) -> Light:

@@ -45,12 +45,11 @@ STRIPS = Stencil(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ink:
-    """How lines stand out: `weights` (3) turn log colours into the one channel in which they show best, `profile` is
-    the line's cross-section there (17 columns, zero mean, unit length), `background` what halves without a line look
-    like (4, 2, 17)."""
+    """How lines stand out: `weights` (3) turn log colours into the one channel in which they show best, `bank` (17, 7)
+    holds the line's cross-section there at each shift, `background` what halves without a line look like (4, 2, 17)."""
 
     weights: Floats
-    profile: Floats
+    bank: Floats
     background: Floats
 
 
@@ -74,12 +73,13 @@ def learn_ink(halves: Floats) -> Ink | None:
     """The look of lines, from half strips (3, T, 4, 2, 17) of a whole board; None when nothing stands out."""
     mean = halves.reshape(3, -1, WIDTH).mean(axis=1)
     noise = halves[..., _LOBES].reshape(3, -1)
-    covariance = noise @ noise.T / noise.shape[1] + 1e-5 * np.eye(3, dtype=np.float32)
-    whiten = np.linalg.inv(np.linalg.cholesky(covariance)).astype(np.float32)
-    _, strength, axes = np.linalg.svd(mean.T @ whiten.T, full_matrices=False)
-    if not strength[0] > 1e-6:
+    spread, axes = np.linalg.eigh(noise @ noise.T / np.float32(noise.shape[1]))
+    whiten = axes / np.sqrt(np.maximum(spread, 0.0) + np.float32(1e-5))
+    white = mean.T @ whiten
+    strength, axes = np.linalg.eigh(white.T @ white)
+    if not strength[2] > 1e-12:
         return None
-    weights = (axes[0] @ whiten).astype(np.float32)
+    weights = (whiten @ axes[:, 2]).astype(np.float32)
     values, profile = blended(halves, weights), weights @ mean
     # Lines are printed symmetrically about the arm's axis; shadows are not.
     profile = (profile + profile[::-1]) / 2
@@ -91,7 +91,7 @@ def learn_ink(halves: Floats) -> Ink | None:
             return None
         profile = profile / size
         excess = values - background
-        match = _matches(excess, profile)
+        match = _matches(excess, _bank(profile))
         arms = _two_best(match)
         lines = excess[arms].reshape(-1, WIDTH)
         columns = _SHIFTED[match[arms].reshape(-1, len(SHIFTS)).argmax(axis=1)]
@@ -101,13 +101,13 @@ def learn_ink(halves: Floats) -> Ink | None:
             if len(bare) > 4:
                 background[a] = middle(bare, 0)
     profile = profile - profile.mean()
-    return Ink(weights, (profile / max(float(np.linalg.norm(profile)), 1e-9)).astype(np.float32), background)
+    return Ink(weights, _bank(profile / max(float(np.linalg.norm(profile)), 1e-9)), background)
 
 
 def first_look(halves: Floats, ink: Ink, open_halves: Bools) -> FirstLook:
     """Arms and offsets of tiles (3, T, 4, 2, 17) by an ink; halves that are not open (T, 4, 2) count for nothing."""
     values = (blended(halves, ink.weights) - ink.background) * open_halves[..., None]
-    match = _matches(values, ink.profile)
+    match = _matches(values, ink.bank)
     arms = _two_best(match)
     best = np.minimum(np.maximum(match.argmax(axis=-1), 1), len(SHIFTS) - 2)
     flat, spot = match.ravel(), best + np.arange(0, match.size, len(SHIFTS)).reshape(best.shape)
@@ -118,11 +118,15 @@ def first_look(halves: Floats, ink: Ink, open_halves: Bools) -> FirstLook:
     return FirstLook(arms, _offsets(arms[:, :, None] & open_halves, shifts))
 
 
-def _matches(values: Floats, profile: Floats) -> Floats:
-    """Correlation of each half strip with the profile at each shift: (T, 4, 2, 7)."""
-    bank = np.concatenate([profile, np.zeros(1, dtype=np.float32)])[_MOVED]
-    flat = values.reshape(-1, WIDTH) @ (bank - bank.mean(axis=0))
-    return np.asarray(flat, dtype=np.float32).reshape(*values.shape[:-1], len(SHIFTS))
+def _bank(profile: Floats) -> Floats:
+    """The profile at each shift, blind to brightness: (17, 7)."""
+    bank = np.append(profile, np.float32(0.0))[_MOVED]
+    return np.asarray(bank - bank.mean(axis=0), dtype=np.float32)
+
+
+def _matches(values: Floats, bank: Floats) -> Floats:
+    """Correlation of each half strip with the line at each shift: (T, 4, 2, 7)."""
+    return np.asarray(values.reshape(-1, WIDTH) @ bank).reshape(*values.shape[:-1], len(SHIFTS))
 
 
 _TIE = np.arange(4, dtype=np.float32) * np.float32(-1e-5)
@@ -131,7 +135,7 @@ _TIE = np.arange(4, dtype=np.float32) * np.float32(-1e-5)
 
 def _two_best(match: Floats) -> Bools:
     scores = match.max(axis=-1).sum(axis=-1) + _TIE
-    return np.asarray(scores >= np.sort(scores, axis=1)[:, 2:3])
+    return np.asarray(scores >= np.partition(scores, 2, axis=1)[:, 2:3])
 
 
 # A turn by `angle` moves a point `d` mm out on any arm sideways by -d * angle.

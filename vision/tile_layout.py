@@ -17,8 +17,8 @@ MIDDLE = COUNT // 2
 GRID = square_stencil(STEP_MM, COUNT)
 """Samples of a whole tile: 29 x 29, 2 mm apart, north row first."""
 
-PROBE_INDEX = np.flatnonzero(np.add.outer(np.arange(COUNT), np.arange(COUNT)).ravel() % 2 == 0)
-"""Every other sample (421), by which a change is noticed."""
+PROBE_INDEX = np.arange(SAMPLES).reshape(COUNT, COUNT)[::2, ::2].ravel()
+"""Every other sample of every other row (225), by which a change is noticed."""
 PROBE = Stencil(GRID.points_mm[PROBE_INDEX])
 
 ARMS = "NESW"
@@ -55,7 +55,8 @@ CORNER_SIZE = 10
 CORNER_INDEX = _turned(_block(range(2, 2 + CORNER_SIZE), range(MIDDLE + 3, MIDDLE + 3 + CORNER_SIZE)))
 """(4, 10, 10): samples of the corners NE, ES, SW, NW (6 to 24 mm from both axes), each turned as if it were NE."""
 
-CORNER_OF_PATH = {"NE": 0, "ES": 1, "SW": 2, "NW": 3}
+CORNER_OF_PATH = np.array([0, -1, 3, 1, -1, 2])
+"""Which corner lies between the arms of each path; -1 for the straight ones."""
 
 
 def leans(camera: Camera, poses: Array, tile_height_mm: float) -> Array:
@@ -81,16 +82,10 @@ def behind_pawns(lean: Array, sizes_mm: Mapping[str, float], stencil: Stencil, *
 
 def _capsules(ends: Array, radii: Sequence[float], stencil: Stencil) -> tuple[Bools, ...]:
     """Samples within each of the radii of the segment from the tile's centre to each end (T, 2)."""
-    reach = max(radii) + float(np.abs(ends).max(initial=0.0))
-    near = np.flatnonzero(np.abs(stencil.points_mm).max(axis=1) < reach)
-    points: Floats = stencil.points_mm[near].T.astype(np.float32)
+    points: Floats = stencil.points_mm.T.astype(np.float32)
     tips: Floats = ends.astype(np.float32)
-    square = np.maximum(np.sum(tips * tips, axis=1, keepdims=True), np.float32(1e-6))
-    along = np.minimum(np.maximum((tips @ points) / square, np.float32(0.0)), np.float32(1.0))
-    distance = (points[0] - along * tips[:, :1]) ** 2 + (points[1] - along * tips[:, 1:]) ** 2
-    found = []
-    for radius in radii:
-        behind = np.zeros((len(ends), len(stencil.points_mm)), dtype=bool)
-        behind[:, near] = distance < radius * radius
-        found.append(behind)
-    return tuple(found)
+    square = np.maximum(np.einsum("ij,ij->i", tips, tips)[:, None], np.float32(1e-6))
+    onto = tips @ points
+    along = np.minimum(np.maximum(onto / square, np.float32(0.0)), np.float32(1.0))
+    distance = np.einsum("ij,ij->j", points, points) - along * (2 * onto - along * square)
+    return tuple(distance < radius * radius for radius in radii)

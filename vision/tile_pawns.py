@@ -6,8 +6,10 @@ is what differs from it and matches one of two colours.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -80,30 +82,36 @@ def look_at_pawns(
     count = len(poses)
     heights = np.repeat([sizes_mm["pawn_centre_height"], sizes_mm["door_height"]], count)
     both, inside = DISC.colours(picture, camera, np.concatenate([poses, poses]), heights)
-    spots = both.reshape(2 * count, len(SPOTS), 4, 3).astype(np.float32)
-    spots = (spots[:, :, 0] + spots[:, :, 1] + spots[:, :, 2] + spots[:, :, 3]) / np.float32(4.0)
-    stone_spots, top_spots = spots[:count], spots[count:]
-    clipped = ((stone_spots > CLIPPED).sum(axis=-1) >= 2).mean(axis=1)
-    return PawnLook(
-        middle(opponent(log_of(stone_spots) - light), 1).astype(np.float64),
-        opponent(log_of(top_spots) - light),
-        np.asarray(inside.reshape(2, count, -1).all(axis=(0, 2))),
-        np.asarray(clipped, dtype=np.float64),
-    )
+    spots = both.reshape(2, count, len(SPOTS), 4, 3).astype(np.float32)
+    spots = (spots[..., 0, :] + spots[..., 1, :] + spots[..., 2, :] + spots[..., 3, :]) * np.float32(0.25)
+    clipped = np.zeros(count)
+    if spots[0].max(initial=0.0) > CLIPPED:
+        clipped = ((spots[0] > CLIPPED).sum(axis=-1) >= 2).mean(axis=1)
+    materials = opponent(log_of(spots) - light)
+    seen: Bools = np.asarray(inside.all(axis=1))
+    return PawnLook(middle(materials[0], 1).astype(np.float64), materials[1], seen[:count] & seen[count:], clipped)
+
+
+_CHROMA_FIRST = np.array([1.0, 1.0, math.sqrt(0.4)])
+"""Brightness tells less about a door than its colour."""
 
 
 def _door_share(look: PawnLook, top: Array, spread: Array) -> Array:
     """Share (T) of each door's top that looks like a door."""
-    off = (look.tops - top.astype(np.float32)) / (2.5 * spread).astype(np.float32)
-    return np.asarray((off[..., 0] ** 2 + off[..., 1] ** 2 + 0.4 * off[..., 2] ** 2 < 1.0).mean(axis=1))
+    off = (look.tops - top.astype(np.float32)) * (_CHROMA_FIRST / (2.5 * spread)).astype(np.float32)
+    like = (off * off) @ np.ones(3, dtype=np.float32) < 1.0
+    return np.asarray(np.count_nonzero(like, axis=1) / like.shape[1])
 
 
 def opponent(log_bgr: Floats) -> Floats:
     """(log red/green, log blue/green, log green) of log colours (..., 3) in BGR order."""
     blue, green, red = log_bgr[..., 0], log_bgr[..., 1], log_bgr[..., 2]
-    return np.stack([red - green, blue - green, green], axis=-1)
+    found = np.empty_like(log_bgr)
+    found[..., 0], found[..., 1], found[..., 2] = red - green, blue - green, green
+    return found
 
 
+@lru_cache(16)
 def opponent_of_lab(lab: Lab) -> Array:
     """The same of a palette colour, against white."""
     return np.asarray(opponent(log_of(lab_to_bgr(lab).astype(np.float32))), dtype=np.float64)
@@ -154,7 +162,7 @@ def learn_colours(
 def pawn_of(members: Array) -> Pawn:
     """One player's pawn from the colours of some of them relative to the door (N, 3)."""
     spread = 1.5 * members.std(axis=0) if len(members) > 1 else PAWN_SPREAD
-    return Pawn(np.median(members, axis=0), np.clip(spread, PAWN_SPREAD / 2, 1.5 * PAWN_SPREAD))
+    return Pawn(np.median(members, axis=0), np.minimum(np.maximum(spread, PAWN_SPREAD / 2), 1.5 * PAWN_SPREAD))
 
 
 def _at_start(found: Array, near_side: Bools, far_side: Bools) -> tuple[Pawn | None, Pawn | None]:
@@ -176,7 +184,8 @@ def _groups(found: Array) -> list[tuple[int, Pawn]]:
     groups: list[tuple[int, Pawn]] = []
     left = found
     while len(left) and len(groups) < 4:
-        distance = np.linalg.norm((left[:, None] - left[None]) / GROUP_SCALE, axis=-1)
+        apart = (left[:, None] - left[None]) / GROUP_SCALE
+        distance = np.sqrt(np.einsum("ijk,ijk->ij", apart, apart))
         seed = int((distance < 1.5).sum(axis=1).argmax())
         close = distance[seed] < 1.5
         groups.append((int(close.sum()), pawn_of(left[close])))
@@ -195,22 +204,26 @@ def _owners(groups: list[tuple[int, Pawn]], named: tuple[Array, Array]) -> tuple
                 far = first.colour + second.colour - named[0] - named[1]
                 # A lone stray beside real groups is more often a finger than the last pawn of its colour.
                 stray = 0.2 * (n == 1) + 0.2 * (m == 1)
-                cost = float(np.linalg.norm(off * weights)) + 0.25 * float(np.linalg.norm(far * weights)) + stray
+                cost = _length(off * weights) + 0.25 * _length(far * weights) + stray
                 pairs.append((cost, first, second))
     pairs.sort(key=lambda pair: pair[0])
-    apart = float(np.linalg.norm((named[0] - named[1]) * weights))
+    apart = _length((named[0] - named[1]) * weights)
     if pairs and pairs[0][0] < 0.75 * apart:
         rival = next((p for p in pairs[1:] if p[1] is pairs[0][2] and p[2] is pairs[0][1]), pairs[0])
         return (pairs[0][1], pairs[0][2]) if rival[0] - pairs[0][0] > 0.3 else (None, None)
     if not groups:
         return Pawn(named[0], 1.5 * PAWN_SPREAD), Pawn(named[1], 1.5 * PAWN_SPREAD)
     largest = groups[0][1]
-    costs = [float(np.linalg.norm((largest.colour - e) * weights)) for e in named]
+    costs = [_length((largest.colour - e) * weights) for e in named]
     if abs(costs[0] - costs[1]) < 0.25 or min(costs) > 0.75 * apart:
         return None, None
     mine = int(costs[1] < costs[0])
     other = Pawn(largest.colour + named[1 - mine] - named[mine], 1.5 * PAWN_SPREAD)
     return (other, largest) if mine else (largest, other)
+
+
+def _length(vector: Array) -> float:
+    return math.sqrt(float(vector @ vector))
 
 
 def _at_most_white(colour: Array) -> Array:
@@ -224,7 +237,7 @@ def _distance(colours: Array, centre: Array, spread: Array, brightness: float = 
     deviation = np.abs((colours - centre) / spread)
     # Shade and highlights change brightness freely; it counts only up to a limit.
     deviation[..., 2] = np.minimum(deviation[..., 2], brightness)
-    return np.asarray(np.sqrt(np.sum(deviation**2, axis=-1)))
+    return np.asarray(np.sqrt((deviation * deviation) @ np.ones(3)))
 
 
 def pawn_log_likelihoods(look: PawnLook, colours: PawnColours) -> Array:
@@ -232,23 +245,30 @@ def pawn_log_likelihoods(look: PawnLook, colours: PawnColours) -> Array:
     if colours.burnt_out:
         return np.zeros((len(look.colour), len(PAWNS)))
     far = _distance(look.colour, colours.door, colours.spread)
-    empty = np.exp(-0.5 * (np.clip(far - 1.0, 0.0, 30.0) / 1.3) ** 2)
-    mine = []
-    for pawn in colours.pawns:
+    seen = np.empty((2, len(far), len(PAWNS)))
+    colour, door = seen
+    colour[:, 0] = np.exp(-0.5 * (np.maximum(far - 1.0, 0.0) / 1.3) ** 2)
+    for player, pawn in enumerate(colours.pawns, 1):
         if pawn is None:
             # Not known whose colour is whose: anything that is clearly no door may be either's.
-            mine.append(np.exp(-0.5 * np.clip(5.0 - far, 0.0, 5.0) ** 2))
+            off = np.maximum(5.0 - far, 0.0)
         else:
-            far_off = _distance(look.colour, _at_most_white(colours.door + pawn.colour), pawn.spread, 5.0)
-            mine.append(np.exp(-0.5 * np.clip(far_off - 1.0, 0.0, 30.0) ** 2))
-    # Burnt out, a door with a highlight and a white pawn look alike: the less, the darker doors are otherwise.
-    common = min(1.0, 0.02 + 10.0 * colours.highlights)
-    darkest = colours.door[2] + min(0.0, colours.door[0], colours.door[1])
-    highlight = np.where(look.clipped > 0.5, common * np.exp(min(16.0 * darkest, -1.0)), 0.0)
-    empty = np.maximum(empty, highlight)
-    colour = np.log(np.stack([empty, *mine], axis=1) + np.exp(-8.0))
+            expected = _at_most_white(colours.door + pawn.colour)
+            off = np.maximum(_distance(look.colour, expected, pawn.spread, 5.0) - 1.0, 0.0)
+        colour[:, player] = np.exp(-0.5 * off**2)
     share = _door_share(look, colours.top, colours.top_spread)
-    visible = np.maximum(np.exp(-0.5 * ((share - 1.0) / 0.35) ** 2), highlight)
-    gone = np.exp(-0.5 * (np.clip(share - 0.15, 0.0, 1.0) / 0.2) ** 2)
-    door = np.log(np.stack([visible, gone, gone], axis=1) + np.exp(-5.0))
-    return np.asarray(np.where(look.seen[:, None], colour + door, 0.0), dtype=np.float64)
+    door[:, 0] = np.exp(-0.5 * ((share - 1.0) / 0.35) ** 2)
+    door[:, 1:] = np.exp(-0.5 * (np.maximum(share - 0.15, 0.0) / 0.2) ** 2)[:, None]
+    if look.clipped.max(initial=0.0) > 0.5:
+        # Burnt out, a door with a highlight and a white pawn look alike: the less, the darker doors are otherwise.
+        common = min(1.0, 0.02 + 10.0 * colours.highlights)
+        darkest = colours.door[2] + min(0.0, colours.door[0], colours.door[1])
+        highlight = np.where(look.clipped > 0.5, common * math.exp(min(16.0 * darkest, -1.0)), 0.0)
+        seen[:, :, 0] = np.maximum(seen[:, :, 0], highlight)
+    seen += _FLOORS
+    found = np.log(seen).sum(axis=0)
+    return np.asarray(np.where(look.seen[:, None], found, 0.0), dtype=np.float64)
+
+
+_FLOORS = np.exp([-8.0, -5.0]).reshape(2, 1, 1)
+"""Likelihoods that colour and door keep for what does not fit."""

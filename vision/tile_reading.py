@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,9 +14,9 @@ from calibration.geometry import Array, Camera
 from calibration.palette import Lab
 from devices.contract import Image
 from vision.reading import SURE_LEAD
-from vision.sampling import Bools, Floats, Indices, blended, log_of, log_planes, middle, sampled
+from vision.sampling import Bools, Floats, Indices, blended, log_of, log_planes, middle
 from vision.tile_arms import Arms, cut_strips, learn_arms, path_log_likelihoods, score_arms
-from vision.tile_doubt import Light, belief, believed, brightened, light_of, usual_light
+from vision.tile_doubt import Belief, Light, belief, believed, brightened, light_of, usual_light
 from vision.tile_gate import (
     PRINTED,
     BareTiles,
@@ -25,13 +26,13 @@ from vision.tile_gate import (
     pooled,
 )
 from vision.tile_ink import STRIPS, FirstLook, Ink, first_look, half_strips, learn_ink
-from vision.tile_layout import COUNT, GRID, PATHS, PROBE_INDEX, behind_doors, behind_pawns, leans
+from vision.tile_layout import COUNT, GRID, PROBE_INDEX, behind_doors, behind_pawns, leans
 from vision.tile_pawns import Pawn, PawnColours, PawnLook, learn_colours, look_at_pawns, opponent, pawn_log_likelihoods
 from vision.tile_triangle import (
     Triangle,
     inner_corners,
     learn_triangle,
-    printed_corner,
+    printed_by,
     score_corners,
     triangle_log_likelihoods,
 )
@@ -72,9 +73,20 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Openings:
+    """What the camera sees of each tile past the things on it: samples (T, 841) beside its door (`door`), beside a pawn
+    on it (`pawn`), well away from a pawn (`apart`), and half arms (T, 4, 2) beside a pawn (`halves`)."""
+
+    door: Bools
+    pawn: Bools
+    apart: Bools
+    halves: Bools
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """What the reader knows of this table's art and light, from where tiles are looked for (`starts`, T x 3), and the
-    light on a middling tile."""
+    """What the reader knows of this table's art and light, from where tiles are looked for (`starts`, T x 3), the light
+    on a middling tile, what doors and pawns hide of each tile, and what triangles cover."""
 
     ink: Ink
     arms: Arms
@@ -83,15 +95,17 @@ class Learned:
     bare: BareTiles
     starts: Array
     usual: Light
+    view: Openings
+    printed: Bools
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """What the tiles `which` show. All arrays run along them: poses (T, 3), log-likelihoods of paths (T, 6), triangles
     (T, 2) and pawns (T, 3), foreign blocks coloured and dark (T, 14, 14), colours above the doors, whether something
-    lies over the tile (`behind`), whether it lies too far off, the share of it inside the picture; and where in the
-    picture PROBE_INDEX falls (`spots_px`, T x 2 x 421), its 8-bit colours (T, 421, 3), and by how many levels each may
-    vary unchanged (`tolerance`, T x 421); and what is wrong with the light on it (`reasons`, T)."""
+    lies over the tile (`behind`), whether it lies too far off, the share of it inside the picture; and the 8-bit
+    colours of the PROBE (T, 225, 3), and by how many levels each may vary unchanged (`tolerance`, T x 225); and what is
+    wrong with the light on it (`reasons`, T)."""
 
     which: Indices
     poses: Array
@@ -104,7 +118,6 @@ class Evidence:
     behind: Bools
     askew: Bools
     inside: Array
-    spots_px: Floats
     probe: Image
     tolerance: Image
     reasons: NDArray[np.str_]
@@ -151,18 +164,22 @@ def study(
     pawn_colours = learn_colours(look, np.ones(len(everyone), dtype=bool), board.palette, white, rows, known)
     pawns = pawn_log_likelihoods(look, pawn_colours)
     standing = pawns.argmax(axis=1) > 0
-    first = _without_pawns(first, halves, ink, inside, camera, board, starts, standing)
-    view = _view(picture, camera, board, starts + first.offsets, standing, NO_LIGHT)
+    openings = _openings(camera, starts, board)
+    if standing.any():
+        beside = first_look(halves[:, standing], ink, (_open(inside) & openings.halves)[standing])
+        first.arms[standing], first.offsets[standing] = beside.arms, beside.offsets
+    view = _view(picture, camera, height, starts + first.offsets, openings, everyone, standing, NO_LIGHT)
     inked = blended(view.tiles, ink.weights)
     strips, shown = cut_strips(inked, view.seen)
     arms = learn_arms(strips, shown * whole_tiles[:, None, None, None], first.arms)
     scores, share = score_arms(strips, shown, arms)
     paths = path_log_likelihoods(scores, share, arms, SLIP)
-    names = [PATHS[i] for i in paths.argmax(axis=1)]
+    best = paths.argmax(axis=1)
     trusted = (lead(paths) > 5.0) & whole_tiles
-    triangle = learn_triangle(view.tiles, inked, ink.weights, view.seen, names, trusted)
-    triangles = triangle_log_likelihoods(*score_corners(view.tiles, view.seen, triangle), names, triangle, SLIP)
-    blocks, whole = pooled(view.tiles, _bare(view.apart, paths, triangles, triangle))
+    triangle = learn_triangle(view.tiles, inked, ink.weights, view.seen, best, trusted)
+    triangles = triangle_log_likelihoods(*score_corners(view.tiles, view.seen, triangle), best, triangle, SLIP)
+    printed = printed_by(triangle)
+    blocks, whole = pooled(view.tiles, _bare(view.apart, best, triangles, printed))
     bare = learn_bare(blocks, whole, view.poses)
     coloured, dark = foreign_blocks(blocks, whole, view.poses, bare)
     behind = covered(coloured, dark, paths, board)
@@ -171,17 +188,17 @@ def study(
         bare = learn_bare(blocks, whole & ~behind[:, None, None], view.poses)
         coloured, dark = foreign_blocks(blocks, whole, view.poses, bare, strictness=1.4)
         behind = covered(coloured, dark, paths, board)
+        free = whole_tiles & ~behind
+        if free.sum() >= FEWEST:
+            arms = learn_arms(strips, shown * free[:, None, None, None], first.arms)
+            scores, share = score_arms(strips, shown, arms)
+            paths = path_log_likelihoods(scores, share, arms, SLIP)
         pawn_colours = learn_colours(look, ~behind, board.palette, white, rows, known)
         pawns = pawn_log_likelihoods(look, pawn_colours)
     usual = usual_light(view.light)
+    learned = Learned(ink, arms, triangle, pawn_colours, bare, starts, usual, openings, printed)
     trust = belief(scores, share, arms, view.light, usual)
-    paths = believed(paths, trust.path)
-    triangles, pawns = (as_sure_as(paths, believed(each, trust.others)) for each in (triangles, pawns))
-    evidence = Evidence(
-        *(everyone, view.poses, paths, triangles, pawns, coloured, dark, look, behind, _far(first)),
-        *(view.inside, view.spots_px, view.probe, view.tolerance, np.array(trust.reasons)),
-    )
-    return Learned(ink, arms, triangle, pawn_colours, bare, starts, usual), evidence
+    return learned, _evidence(everyone, view, paths, triangles, pawns, coloured, dark, look, behind, first, trust)
 
 
 def look_again(
@@ -189,31 +206,50 @@ def look_again(
 ) -> Evidence:
     """Reads the tiles `which` with what is already learned; `light` (3) is how much brighter (log, BGR) the picture is
     now, `hand` whether something is known to lie over the board. `behind` stays empty: it needs all tiles."""
-    height = board.sizes_mm["tile_height"]
-    starts = learned.starts[which]
+    height, count = board.sizes_mm["tile_height"], len(which)
+    starts, openings = learned.starts[which], learned.view
     colours, inside = STRIPS.colours(picture, camera, starts, height)
-    halves = half_strips(log_planes(colours))
-    first = first_look(halves, learned.ink, _open(inside))
-    look = look_at_pawns(picture, camera, starts + first.offsets, board.sizes_mm, light)
+    halves, open_halves = half_strips(log_planes(colours)), _open(inside)
+    # Both without and with a pawn on it, at once: which of them holds is seen next.
+    both = np.concatenate([open_halves, open_halves & openings.halves[which]])
+    first = first_look(np.concatenate([halves, halves], axis=1), learned.ink, both)
+    look = look_at_pawns(picture, camera, starts + first.offsets[:count], board.sizes_mm, light)
     pawns = pawn_log_likelihoods(look, learned.colours)
     standing = pawns.argmax(axis=1) > 0
-    first = _without_pawns(first, halves, learned.ink, inside, camera, board, starts, standing)
-    view = _view(picture, camera, board, starts + first.offsets, standing, light)
-    strips = cut_strips(blended(view.tiles, learned.ink.weights), view.seen)
-    scores, share = score_arms(*strips, learned.arms)
+    rows = np.arange(count) + count * standing
+    first = FirstLook(first.arms[rows], first.offsets[rows])
+    view = _view(picture, camera, height, starts + first.offsets, openings, which, standing, light)
+    scores, share = score_arms(*cut_strips(blended(view.tiles, learned.ink.weights), view.seen), learned.arms)
     paths = path_log_likelihoods(scores, share, learned.arms, SLIP)
-    names = [PATHS[i] for i in paths.argmax(axis=1)]
+    best = paths.argmax(axis=1)
     corners = score_corners(view.tiles, view.seen, learned.triangle)
-    triangles = triangle_log_likelihoods(*corners, names, learned.triangle, SLIP)
-    blocks, whole = pooled(view.tiles, _bare(view.apart, paths, triangles, learned.triangle))
+    triangles = triangle_log_likelihoods(*corners, best, learned.triangle, SLIP)
+    blocks, whole = pooled(view.tiles, _bare(view.apart, best, triangles, learned.printed))
     coloured, dark = foreign_blocks(blocks, whole, view.poses, learned.bare, 1.4 if hand else 1.0)
-    nothing = np.zeros(len(which), dtype=bool)
-    trust = belief(scores, share, learned.arms, view.light, brightened(learned.usual, float(np.exp(light[1]))))
+    trust = belief(scores, share, learned.arms, view.light, brightened(learned.usual, math.exp(light[1])))
+    nothing = np.zeros(count, dtype=bool)
+    return _evidence(which, view, paths, triangles, pawns, coloured, dark, look, nothing, first, trust)
+
+
+def _evidence(
+    which: Indices,
+    view: _View,
+    paths: Array,
+    triangles: Array,
+    pawns: Array,
+    coloured: Bools,
+    dark: Bools,
+    look: PawnLook,
+    behind: Bools,
+    first: FirstLook,
+    trust: Belief,
+) -> Evidence:
+    """The evidence, believed as far as the light allows."""
     paths = believed(paths, trust.path)
     triangles, pawns = (as_sure_as(paths, believed(each, trust.others)) for each in (triangles, pawns))
     return Evidence(
-        *(which, view.poses, paths, triangles, pawns, coloured, dark, look, nothing, _far(first)),
-        *(view.inside, view.spots_px, view.probe, view.tolerance, np.array(trust.reasons)),
+        *(which, view.poses, paths, triangles, pawns, coloured, dark, look, behind, _far(first)),
+        *(view.inside, view.probe, view.tolerance, trust.reasons),
     )
 
 
@@ -230,7 +266,6 @@ class _View:
     seen: Bools
     apart: Bools
     inside: Array
-    spots_px: Floats
     probe: Image
     tolerance: Image
     light: Light
@@ -239,58 +274,46 @@ class _View:
 def _view(
     picture: Image,
     camera: Camera,
-    board: Layout,
+    height_mm: float,
     poses: Array,
+    openings: Openings,
+    which: Indices,
     standing: Bools,
     light: Floats,
 ) -> _View:
-    """Samples of the tiles where they really lie, which of them are seen, and which are well away from pawns."""
-    x, y = GRID.pixels(camera, poses, board.sizes_mm["tile_height"])
-    colours, inside = sampled(picture, x, y)
-    lean = leans(camera, poses, board.sizes_mm["tile_height"])
-    seen = inside & ~behind_doors(lean, board.sizes_mm, GRID)
-    apart = seen.copy()
-    if standing.any():
-        over, near = behind_pawns(lean[standing], board.sizes_mm, GRID, HIDDEN_MM, GLOW_MM)
-        seen[standing] &= ~over
-        apart[standing] &= ~near
+    """Samples of the tiles `which` where they really lie, those that are seen, and those well away from pawns."""
+    colours, inside = GRID.colours(picture, camera, poses, height_mm)
+    door, pawn = openings.door[which], standing[:, None]
+    seen, apart = (np.where(pawn, each[which], door) for each in (openings.pawn, openings.apart))
+    share = np.ones(len(which))
+    if not inside.all():
+        seen &= inside
+        apart &= inside
+        share = inside.mean(axis=1)
     tiles = log_planes(colours)
     if light.any():
         tiles -= light.reshape(3, 1, 1)
-    spots_px = np.stack([x[:, PROBE_INDEX], y[:, PROBE_INDEX]], axis=1)
-    probe, share = colours[:, PROBE_INDEX], np.asarray(inside.mean(axis=1))
-    return _View(poses, tiles, seen, apart, share, spots_px, probe, _tolerance(colours), light_of(colours))
+    probe = colours[:, PROBE_INDEX]
+    return _View(poses, tiles, seen, apart, share, probe, _tolerance(colours), light_of(colours))
+
+
+def _openings(camera: Camera, starts: Array, board: Layout) -> Openings:
+    """What doors and pawns leave open of tiles that lie at `starts`; a few mm or degrees more change nothing."""
+    lean = leans(camera, starts, board.sizes_mm["tile_height"])
+    door = ~behind_doors(lean, board.sizes_mm, GRID)
+    over, near = behind_pawns(lean, board.sizes_mm, GRID, HIDDEN_MM, GLOW_MM)
+    (strips,) = behind_pawns(lean, board.sizes_mm, STRIPS, HIDDEN_MM)
+    halves = strips.reshape(len(starts), 4, 2, -1).mean(axis=-1) < 0.1
+    return Openings(door, door & ~over, door & ~near, halves)
 
 
 def _tolerance(colours: Image) -> Image:
-    """By how many levels each sample of the probe (T, 421) may differ without having changed: more where the print is
+    """By how many levels each sample of the probe (T, 225) may differ without having changed: more where the print is
     lively, so that a camera that creeps by a fraction of a pixel changes nothing."""
     plane = np.ascontiguousarray(colours[..., 1]).reshape(-1, COUNT)
     lively = cv2.morphologyEx(plane, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
     found = cv2.convertScaleAbs(lively, alpha=LIVELY_SHARE, beta=CHANGED_LEVELS)
     return np.asarray(found, dtype=np.uint8).reshape(len(colours), -1)[:, PROBE_INDEX]
-
-
-def _without_pawns(
-    first: FirstLook,
-    halves: Floats,
-    ink: Ink,
-    inside: Bools,
-    camera: Camera,
-    board: Layout,
-    starts: Array,
-    standing: Bools,
-) -> FirstLook:
-    """The first look once more, with the arms that pawns hide left out."""
-    if not standing.any():
-        return first
-    lean = leans(camera, starts[standing], board.sizes_mm["tile_height"])
-    (over,) = behind_pawns(lean, board.sizes_mm, STRIPS, HIDDEN_MM)
-    open_halves = _open(inside[standing]) & (over.reshape(len(over), 4, 2, -1).mean(axis=-1) < 0.1)
-    again = first_look(halves[:, standing], ink, open_halves)
-    arms, offsets = first.arms.copy(), first.offsets.copy()
-    arms[standing], offsets[standing] = again.arms, again.offsets
-    return FirstLook(arms, offsets)
 
 
 def _trend(centres: Array, first: FirstLook, whole: Bools) -> Array:
@@ -302,8 +325,8 @@ def _trend(centres: Array, first: FirstLook, whole: Bools) -> Array:
     for _ in range(4):
         part = terms * weight[:, None]
         fit = np.linalg.solve(part.T @ terms + 0.5 * np.eye(3), part.T @ first.offsets[:, :2])
-        off = np.linalg.norm(first.offsets[:, :2] - terms @ fit, axis=1)
-        weight = whole / np.maximum(1.0, off / 1.5) ** 2
+        off = first.offsets[:, :2] - terms @ fit
+        weight = whole / np.maximum(1.0, np.einsum("ij,ij->i", off, off) / 1.5**2)
     turn = (fit[1, 1] - fit[2, 0]) / 2 / 150.0
     return np.column_stack([terms @ fit, np.full(len(centres), turn)])
 
@@ -317,15 +340,12 @@ def _far(first: FirstLook) -> Bools:
     return np.asarray((np.hypot(off[:, 0], off[:, 1]) > FAR_MM) | (np.abs(off[:, 2]) > FAR_RAD))
 
 
-def _bare(apart: Bools, paths: Array, triangles: Array, triangle: Triangle) -> Bools:
+def _bare(apart: Bools, best: Indices, triangles: Array, printed: Bools) -> Bools:
     """Samples (T, 841) on which nothing is printed, if the tiles are what they seem."""
-    best = paths.argmax(axis=1)
-    bare = apart & ~PRINTED[best]
-    printed = printed_corner(triangle)
-    inner = inner_corners([PATHS[i] for i in best])
-    for i in np.flatnonzero(triangles[:, 1] > triangles[:, 0]):
-        bare[i] &= ~(printed[inner[i]] if inner[i] >= 0 else printed.any(axis=0))
-    return np.asarray(bare)
+    # On a straight tile the triangle may be in any corner.
+    inner = inner_corners(best)
+    corner = np.where(triangles[:, 1] > triangles[:, 0], np.where(inner < 0, 4, inner), 5)
+    return np.asarray(apart & ~(PRINTED[best] | printed[corner]))
 
 
 def _white(colours: Image) -> Array:

@@ -6,7 +6,6 @@ other three corners show what a corner without one looks like under the light of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -62,13 +61,13 @@ NONE = Triangle(
 )
 
 
-def inner_corners(paths: Sequence[str]) -> Indices:
-    """Index of the corner between a bend's arms (T), -1 for a straight."""
-    return np.array([CORNER_OF_PATH.get(p, -1) for p in paths], dtype=np.intp)
+def inner_corners(paths: Indices) -> Indices:
+    """Index of the corner between a bend's arms (T), -1 for a straight, of paths (T) as in PATHS."""
+    return np.asarray(CORNER_OF_PATH[paths])
 
 
 def learn_triangle(
-    tiles: Floats, inked: Floats, ink_weights: Floats, seen: Bools, paths: Sequence[str], trusted: Bools
+    tiles: Floats, inked: Floats, ink_weights: Floats, seen: Bools, paths: Indices, trusted: Bools
 ) -> Triangle:
     """The triangle's look from log colours (3, T, 841) of well-placed tiles whose paths are known where `trusted`.
 
@@ -180,43 +179,43 @@ def score_corners(tiles: Floats, seen: Bools, triangle: Triangle) -> tuple[Float
         nothing = np.zeros((len(tiles), 4), np.float32)
         return nothing, nothing
     channel = blended(tiles, triangle.weights)[:, _FLAT]
-    channel = channel - channel.mean(axis=2, keepdims=True)
     return _score(channel - triangle.background, seen[:, _FLAT].astype(np.float32), triangle.shape)
 
 
-def printed_corner(triangle: Triangle) -> Bools:
-    """Samples of each corner, as tile samples (4, 841), that a triangle may cover, with a margin of one sample."""
+def printed_by(triangle: Triangle) -> Bools:
+    """Samples of a tile (6, 841) that a triangle may cover, with a margin of one sample: in each of the four corners,
+    in any of them, and none."""
     covered = cv2.dilate((triangle.shape != 0).astype(np.uint8).reshape(CORNER_SIZE, CORNER_SIZE), np.ones((3, 3)))
-    printed = np.zeros((4, COUNT * COUNT), dtype=bool)
-    np.put_along_axis(printed, _FLAT, np.broadcast_to(covered.ravel() > 0, _FLAT.shape), axis=1)
+    printed = np.zeros((6, COUNT * COUNT), dtype=bool)
+    np.put_along_axis(printed[:4], _FLAT, np.broadcast_to(covered.ravel() > 0, _FLAT.shape), axis=1)
+    printed[4] = printed[:4].any(axis=0)
     return printed
 
 
 def _score(excess: Floats, shown: Floats, shape: Floats) -> tuple[Floats, Floats]:
-    # Where part of a corner is hidden the filter must stay blind to the corner's brightness.
-    weights = shape * shown
-    weights = weights - shown * (weights.sum(axis=-1) / np.maximum(shown.sum(axis=-1), 1.0))[..., None]
-    expected = weights @ shape
+    # Where part of a corner is hidden the filter stays blind to the corner's brightness: its weights add up to nothing.
+    bank = np.stack([np.ones_like(shape), shape, shape * shape], axis=1)
+    count, weight, square = np.moveaxis(shown @ bank, -1, 0)
+    level, match, _ = np.moveaxis((shown * excess) @ bank, -1, 0)
+    level_weight = weight / np.maximum(count, 1.0)
+    expected = square - level_weight * weight
     total = float(shape @ shape) - float(shape.sum()) ** 2 / len(shape)
-    share = np.clip(expected / max(total, 1e-9), 0.0, 1.0)
-    response = np.sum(weights * excess, axis=-1)
-    return response / np.maximum(expected, 0.02 * max(total, 1e-9)), share
+    share = np.minimum(np.maximum(expected / max(total, 1e-9), 0.0), 1.0)
+    return (match - level_weight * level) / np.maximum(expected, 0.02 * max(total, 1e-9)), share
 
 
 def _mean(values: Floats, shown: Floats) -> Floats:
     return np.asarray(np.sum(values * shown, axis=0) / np.maximum(shown.sum(axis=0), 1.0), dtype=np.float32)
 
 
-def triangle_log_likelihoods(
-    scores: Floats, share: Floats, paths: Sequence[str], triangle: Triangle, slip: float
-) -> Array:
+def triangle_log_likelihoods(scores: Floats, share: Floats, paths: Indices, triangle: Triangle, slip: float) -> Array:
     """Log-likelihoods (T, 2) of no triangle and triangle; on a straight tile the likeliest corner counts."""
     if not np.isfinite(triangle.sigma):
         return np.zeros((len(paths), 2))
     rows, inner = np.arange(len(paths)), inner_corners(paths)
     corner = np.where(inner < 0, scores.argmax(axis=1), inner)
     score, part = scores[rows, corner], share[rows, corner]
-    spread = max(triangle.sigma, 0.08) / np.sqrt(np.clip(part, 0.02, 1.0))
+    spread = max(triangle.sigma, 0.08) / np.sqrt(np.maximum(part, 0.02))
     slip = max(slip, triangle.slip)
     # Paint varies in strength from tile to tile: a triangle may be fainter or brighter, bare tile is bare.
     wide = np.hypot(spread, np.where(score < 1.0, FAINTER, BOLDER))

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.geometry import Camera
+from calibration.geometry import Array, Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.contract import VisionError
@@ -18,9 +18,9 @@ from vision.overlay import draw_tiles
 from vision.pictures import as_bgr, colourless, fault_of
 from vision.reading import SURE_LEAD, Fact, Reading
 from vision.registration import Pose, Registration, board_corners_px
-from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, middle, sampled
+from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, middle
 from vision.tile_layout import PATHS, PROBE
-from vision.tile_pawns import PAWNS, Pawn, pawn_of
+from vision.tile_pawns import PAWNS, Pawn, PawnLook, pawn_of
 from vision.tile_reading import CHANGED_LEVELS, Evidence, Layout, Learned, covered, lead, look_again, study
 
 Anys = NDArray[Any]
@@ -28,8 +28,8 @@ Maps = tuple[Anys, Anys]
 
 SIZES = ("tile", "tile_height", "door_diameter", "door_height", "pawn_radius", "pawn_centre_height")
 
-CHANGED_SAMPLES = 6
-"""Changed samples (of 421) that make a tile worth reading again: 1.4 % of it."""
+CHANGED_SAMPLES = 3
+"""Changed samples (of 225) that make a tile worth reading again: 1.3 % of it."""
 UNREAD_SHARE = 0.4
 """When more of the tiles than this are open to view and yet unclear, something is wrong with the whole picture."""
 WHOLE = 0.97
@@ -44,19 +44,21 @@ RELEARN_DOUBTFUL_S = 2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Memory:
-    """The last pictures' evidence. `maps` are remap coordinates of its probes, `corners` the board in the picture.
-    `agreed` is the evidence of the last picture that the table agreed on, `same` (T) the places that show nothing else
-    since. All probes are kept in the light of the picture that was studied."""
+    """The last pictures' evidence. `maps` are remap coordinates of its probes (None until they are needed), `corners`
+    the board in the picture, `unread` the share of tiles that lie open to view and are yet unclear. `agreed` is the
+    evidence of the last picture that the table agreed on, `same` (T) the places that show nothing else since. All
+    probes are kept in the light of the picture that was studied."""
 
     camera: Camera
     learned: Learned
     evidence: Evidence
-    maps: Maps
+    maps: Maps | None
     corners: tuple[tuple[float, float], ...]
     studied_s: float
     facts: Mapping[str, Fact]
     agreed: Evidence
     same: Bools
+    unread: float
 
 
 class TileReader:
@@ -102,7 +104,7 @@ class TileReader:
         trouble = ""
         if pose.moved:
             trouble = "vision.board_moved"
-        elif _unread(memory.evidence) > UNREAD_SHARE:
+        elif memory.unread > UNREAD_SHARE:
             trouble = fault_of(picture) or "vision.unclear"
         facts = memory.facts
         if trouble == "vision.blurred":
@@ -146,25 +148,34 @@ class TileReader:
         return draw_tiles(image, reading, dict(board.places_mm), board.corners_mm, pitch)
 
     def _updated(self, picture: Image, pose: Pose, time_s: float) -> _Memory | None:
-        memory = self._memory
-        if memory is None or pose.moved:
+        if self._memory is None or pose.moved:
             return self._studied(picture, pose, time_s)
-        doubtful = memory.evidence.behind.any() or _unread(memory.evidence) > UNREAD_SHARE
-        if not 0 <= time_s - memory.studied_s < (RELEARN_DOUBTFUL_S if doubtful else RELEARN_S):
-            anew = self._studied(picture, pose, time_s)
-            if anew is not None and _unread(anew.evidence) <= max(_unread(memory.evidence), UNREAD_SHARE / 4):
-                return anew
-            memory = replace(memory, studied_s=time_s)  # a hand or a passing light: what was learned before is better
+        memory = self._followed(picture, pose, time_s, self._memory)
+        doubtful = memory.unread > UNREAD_SHARE or bool(memory.evidence.behind.any())
+        if 0 <= time_s - memory.studied_s < (RELEARN_DOUBTFUL_S if doubtful else RELEARN_S):
+            return memory
+        anew = self._studied(picture, pose, time_s)
+        return anew if anew is not None and _better(anew, memory) else replace(memory, studied_s=time_s)
+
+    def _followed(self, picture: Image, pose: Pose, time_s: float, memory: _Memory) -> _Memory:
+        """The memory with those places read again that have changed."""
         if pose.camera is not memory.camera:
-            memory = self._followed(memory, pose.camera)
-        now = _probe(picture, memory.maps)
-        light, changed = _compared(now, memory.evidence)
+            corners = board_corners_px(self._profile, pose.camera)
+            memory = replace(memory, camera=pose.camera, maps=None, corners=corners)
+        if memory.maps is None:
+            memory = replace(memory, maps=self._maps(memory.camera, memory.evidence.poses))
+        assert memory.maps is not None
+        light, changed = _compared(_probe(picture, memory.maps), memory.evidence)
         which = np.flatnonzero(changed)
         if not len(which):
             return memory
-        if len(which) > RELEARN_SHARE * len(changed) or None in memory.learned.colours.pawns:
-            # Pawns that could not be told apart may have come into view.
-            return self._studied(picture, pose, time_s)
+        # Pawns that could not be told apart may have come into view.
+        unknown = None in memory.learned.colours.pawns
+        if unknown or len(which) > RELEARN_SHARE * len(changed):
+            anew = self._studied(picture, pose, time_s)
+            if anew is not None and (unknown or _better(anew, memory)):
+                return anew
+            memory = replace(memory, studied_s=time_s)
         evidence, same = memory.evidence, memory.same & ~changed
         restored = self._restored(picture, memory, which, light)
         if restored is not None:
@@ -179,7 +190,7 @@ class TileReader:
         other = np.flatnonzero(changed | (behind != memory.evidence.behind))
         evidence = replace(evidence, behind=behind)
         facts = {**memory.facts, **self._facts(evidence, other)}
-        return replace(memory, evidence=evidence, maps=_maps(evidence), facts=facts, same=same)
+        return replace(memory, evidence=evidence, maps=None, facts=facts, same=same, unread=_unread(evidence))
 
     def _restored(self, picture: Image, memory: _Memory, which: Indices, light: Floats) -> Evidence | None:
         """The agreed evidence of those places that look again as they did then: a hand has gone."""
@@ -187,17 +198,16 @@ class TileReader:
         some = which[(~agreed.behind & ~agreed.askew & (lead(agreed.paths) >= SURE_LEAD) & ~memory.same)[which]]
         if not len(some):
             return None
-        pixels = PROBE.pixels(memory.camera, agreed.poses[some], self._layout.sizes_mm["tile_height"])
-        before = replace(_rows(agreed, some), spots_px=np.stack(pixels, axis=1))
-        changed = _changed(sampled(picture, *pixels)[0], before, np.exp(light))
+        before = _rows(agreed, some)
+        now = _probe(picture, self._maps(memory.camera, before.poses))
+        changed = _changed(now, before, np.exp(light))
         return None if changed.all() else _rows(before, np.flatnonzero(~changed))
 
-    def _followed(self, memory: _Memory, camera: Camera) -> _Memory:
-        """The same memory under a camera that has crept a little."""
-        corners = board_corners_px(self._profile, camera)
-        pixels = PROBE.pixels(camera, memory.evidence.poses, self._layout.sizes_mm["tile_height"])
-        evidence = replace(memory.evidence, spots_px=np.stack(pixels, axis=1))
-        return replace(memory, camera=camera, evidence=evidence, maps=_maps(evidence), corners=corners)
+    def _maps(self, camera: Camera, poses: Array) -> Maps:
+        """Where in the picture the probes of tiles at `poses` fall, as cv2.remap takes it."""
+        pixels = PROBE.pixels(camera, poses, self._layout.sizes_mm["tile_height"])
+        fixed, parts = cv2.convertMaps(*pixels, cv2.CV_16SC2)
+        return np.asarray(fixed), np.asarray(parts)
 
     def _studied(self, picture: Image, pose: Pose, time_s: float) -> _Memory | None:
         result = study(picture, pose.camera, self._layout, self._pawns)
@@ -212,12 +222,13 @@ class TileReader:
             pose.camera,
             learned,
             evidence,
-            _maps(evidence),
+            None,
             corners,
             time_s,
             facts,
             evidence,
             np.zeros(len(facts) // 3, bool),
+            _unread(evidence),
         )
 
     def _facts(self, evidence: Evidence, which: Indices) -> dict[str, Fact]:
@@ -252,14 +263,16 @@ def _unread(evidence: Evidence) -> float:
     return float(np.count_nonzero(unclear)) / len(unclear)
 
 
-def _maps(evidence: Evidence) -> Maps:
-    spots = evidence.spots_px
-    fixed, parts = cv2.convertMaps(np.ascontiguousarray(spots[:, 0]), np.ascontiguousarray(spots[:, 1]), cv2.CV_16SC2)
-    return np.asarray(fixed), np.asarray(parts)
+def _better(anew: _Memory, memory: _Memory) -> bool:
+    """Whether a new study is worth more than what is known: one made beside a hand must show more tiles than before."""
+    if anew.unread > max(memory.unread, UNREAD_SHARE / 4):
+        return False
+    clear = [np.count_nonzero(~e.behind & (lead(e.paths) >= SURE_LEAD)) for e in (anew.evidence, memory.evidence)]
+    return bool(clear[0] > clear[1]) or not anew.evidence.behind.any()
 
 
 def _probe(picture: Image, maps: Maps) -> Image:
-    """The 8-bit colours (T, 421, 3) of the probe's samples."""
+    """The 8-bit colours (T, 225, 3) of the probe's samples."""
     found = cv2.remap(picture, maps[0], maps[1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(found, dtype=np.uint8)
 
@@ -276,9 +289,8 @@ _LEVELS = np.arange(256, dtype=np.float32)[:, None]
 
 def _compared(now: Image, before: Evidence) -> tuple[Floats, Bools]:
     """How much brighter the board is than before (log of the median ratio, BGR), and which tiles have changed."""
-    some, were = now[:, ::12].reshape(-1, 3), before.probe[:, ::12].reshape(-1, 3)
-    ratio = (some + np.float32(LOG_OFFSET)) / (were + np.float32(LOG_OFFSET))
-    gain = np.minimum(np.maximum(middle(ratio, 0), 0.2), 5.0).astype(np.float32)
+    some, were = (_few(each) + np.float32(LOG_OFFSET) for each in (now, before.probe))
+    gain = np.minimum(np.maximum(middle(some / were, 0), 0.2), 5.0).astype(np.float32)
     return np.log(gain), _changed(now, before, gain)
 
 
@@ -286,32 +298,35 @@ def _changed(now: Image, before: Evidence, gain: Floats) -> Bools:
     """Which tiles have changed, in a light so many times as bright (BGR)."""
     blue, green, red = cv2.split(cv2.absdiff(now, _relit(before.probe, gain)))
     off = np.asarray(cv2.max(cv2.max(blue, green), red))
-    noise = 6.0 * float(middle(off[:, ::12].astype(np.float32).ravel(), 0))
+    noise = 6.0 * float(middle(_few(off), 0))
     limit = before.tolerance
     if noise > CHANGED_LEVELS:
         limit = np.maximum(limit, np.uint8(min(noise, 255.0)))
-    return np.asarray(np.count_nonzero(off > limit, axis=1) >= CHANGED_SAMPLES)
+    over = cv2.threshold(cv2.subtract(off, limit), 0, 1, cv2.THRESH_BINARY)[1]
+    return np.asarray(cv2.reduce(over, 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S)).ravel() >= CHANGED_SAMPLES
+
+
+def _few(probe: Anys) -> Floats:
+    """Some samples of each tile (T, 225, ...), all in a row: enough for a median."""
+    return np.asarray(probe[:, ::12].reshape(-1, *probe.shape[2:]), dtype=np.float32)
+
+
+_LOOK_FIELDS = tuple(f.name for f in fields(PawnLook))
+_FIELDS = tuple(f.name for f in fields(Evidence) if f.name not in ("which", "pawn_look"))
 
 
 def _merged(whole: Evidence, part: Evidence) -> Evidence:
     """All tiles' evidence with that of some of them replaced."""
-    merged = {}
-    for field in fields(whole):
-        old, new = getattr(whole, field.name), getattr(part, field.name)
-        if field.name == "pawn_look":
-            merged[field.name] = type(old)(
-                *(_placed(getattr(old, f.name), getattr(new, f.name), part.which) for f in fields(old))
-            )
-        elif field.name != "which":
-            merged[field.name] = _placed(old, new, part.which)
-    return Evidence(which=whole.which, **merged)
+    which = part.which
+    looks = (_placed(getattr(whole.pawn_look, n), getattr(part.pawn_look, n), which) for n in _LOOK_FIELDS)
+    merged = {n: _placed(getattr(whole, n), getattr(part, n), which) for n in _FIELDS}
+    return Evidence(which=whole.which, pawn_look=PawnLook(*looks), **merged)
 
 
 def _rows(whole: Evidence, which: Indices) -> Evidence:
     """The evidence of some of the tiles."""
-    part = {f.name: getattr(whole, f.name)[which] for f in fields(whole) if f.name != "pawn_look"}
-    look = type(whole.pawn_look)(*(getattr(whole.pawn_look, f.name)[which] for f in fields(whole.pawn_look)))
-    return Evidence(**part, pawn_look=look)
+    look = PawnLook(*(getattr(whole.pawn_look, n)[which] for n in _LOOK_FIELDS))
+    return Evidence(which=whole.which[which], pawn_look=look, **{n: getattr(whole, n)[which] for n in _FIELDS})
 
 
 def _placed(old: Anys, new: Anys, which: Indices) -> Anys:
