@@ -27,6 +27,7 @@ from calibration.profile import TableProfile, load_board
 from companion.games.contract import Json, Setup
 from companion.registry import game
 from devices.contract import Frame
+from vision.arena_states import ArenaWatch
 from vision.settler import Settler
 
 GAME = "moguli"
@@ -37,7 +38,7 @@ def main(json_path: Path | None = None) -> int:
     """Measures, prints a table and writes JSON; 0 when it could measure."""
     cv2.setNumThreads(1)
     figures: dict[str, Json] = {"machine": machine()}
-    for measure in (eyes, explanations, frame_rate, memory, engines):
+    for measure in (eyes, arena, explanations, frame_rate, memory, engines):
         began_s = time.perf_counter()
         figures.update(measure())
         print(f"# {measure.__name__} took {time.perf_counter() - began_s:.0f} s", file=sys.stderr, flush=True)
@@ -109,6 +110,35 @@ def eyes() -> dict[str, Json]:
         "read_cold_ratio": round(statistics.median(cold), 3),
         "no_news_ratio": round(statistics.median(quiet), 3),
     }
+
+
+def arena() -> dict[str, Json]:
+    """Following an arena's states at 1280 x 720 and 30 frames a second, a frame, as ratios to decoding its JPEG: at
+    rest, and with an arm and a thing in motion."""
+    rng = np.random.default_rng(0)
+    floor = cv2.resize(rng.integers(90, 150, (24, 40, 3), dtype=np.uint8), (1280, 720), interpolation=cv2.INTER_CUBIC)
+    pictures = []
+    for step in range(30):
+        canvas = np.asarray(cv2.add(floor, np.full_like(floor, step % 3)), dtype=np.uint8)
+        cv2.rectangle(canvas, (380, 60), (980, 660), (60, 70, 200), 8)
+        cv2.rectangle(canvas, (600, 300), (645, 324), (40, 40, 190), -1)
+        if step >= 15:
+            cv2.line(canvas, (0, 500), (350 + 10 * step, 420), (130, 160, 215), 70)
+            cv2.circle(canvas, (900 - 12 * step, 200), 16, (190, 60, 40), -1)
+        pictures.append(np.asarray(canvas, dtype=np.uint8))
+    jpeg = cv2.imencode(".jpg", pictures[0], [cv2.IMWRITE_JPEG_QUALITY, 92])[1]
+    decode_s = _cpu_s(lambda: cv2.imdecode(jpeg, cv2.IMREAD_COLOR), 15)
+    ratios = []
+    for part in (pictures[:15], pictures[15:]):
+        watch, numbers = ArenaWatch(), iter(range(10**6))
+        for picture in pictures[:15]:
+            watch.watch(Frame(picture, k := next(numbers), k / 30, "bench"))
+        began_s = time.process_time()
+        for _ in range(3):
+            for picture in part:
+                watch.watch(Frame(picture, k := next(numbers), k / 30, "bench"))
+        ratios.append((time.process_time() - began_s) / (3 * len(part)) / decode_s)
+    return {"arena_rest_ratio": round(ratios[0], 3), "arena_motion_ratio": round(ratios[1], 3)}
 
 
 def explanations() -> dict[str, Json]:
