@@ -19,6 +19,7 @@ from vision.pictures import as_bgr, grey
 from vision.reading import SURE_LEAD, Fact, Reading
 from vision.registration import Registration, board_corners_px
 from vision.sampling import Floats
+from vision.unchanged import Unchanged
 
 OFF_BOARD = ("top", "dead", *(f"grab:{s}" for s in ("FL", "FR", "LF", "LB", "RF", "RB", "BL", "BR")))
 """Where a tribesman may be whose cube stands on no cell."""
@@ -77,9 +78,11 @@ class MooghReader:
         self._profile = profile
         self._board: Array = np.array(profile.board.corners_mm)
         self._registration = Registration(profile)
+        self._told: Mapping[str, Fact] = {}
         self._hues: dict[str, tuple[float, float]] = dict(HUES)
         self._cells = [f"{c},{r}" for r in range(self._spec.deep) for c in range(self._spec.wide)]
         self._last: dict[str, Cube] = {}
+        self._unchanged = Unchanged()
         self._cards: tuple[Card, Card, Image] | None = None
         self._drawn: tuple[Camera, _Seen] | None = None
 
@@ -93,7 +96,7 @@ class MooghReader:
             return Reading(frame.number, frame.time_s, troubles=(trouble,))
         seen = self._look(picture, pose.camera)
         self._drawn = pose.camera, seen
-        facts = {**self._beast(seen.ground), **self._card_facts(seen), **self._cubes(seen.ground)}
+        facts = self._told = {**self._beast(seen.ground), **self._card_facts(seen), **self._cubes(seen.ground)}
         return Reading(
             frame_number=frame.number,
             time_s=frame.time_s,
@@ -104,6 +107,9 @@ class MooghReader:
 
     def agree(self, look: Mapping[str, str]) -> None:
         """Follows the light: the agreed cubes' hues in the picture read last become the tribesmen's."""
+        if any(not f.sure(SURE_LEAD) for k, f in self._told.items() if k.startswith("cube:") and k in look):
+            # With better hues more may be seen.
+            self._unchanged.forget("ground")
         for name, cube in self._last.items():
             if name in self._hues and look.get(f"cube:{name}") == self._nearest_cell(cube):
                 old = np.array(self._hues[name])
@@ -139,11 +145,41 @@ class MooghReader:
         )
 
     def _look(self, picture: Image, camera: Camera) -> _Seen:
-        ground = read_ground(picture, camera, self._spec, self._hues)
+        """What the picture shows; what looks as it did when it was read last is not read again."""
+        before = self._drawn[1] if self._drawn is not None and self._drawn[0] is camera else None
+        if before is None:
+            self._unchanged.forget()
+        ground = self._ground(picture, camera, None if before is None else before.ground)
+        kept = [before is not None and self._unchanged.same(name, picture) for name in ("action", "points")]
+        if before is not None and all(kept):
+            return _Seen(ground, before.action, before.rage, before.points, before.scores)
         action, points = self._found_cards(picture, camera)
         rage = () if action is None else self._rage_dice(picture, camera, action)
         scores = () if points is None else self._score_dice(picture, camera, points)
+        self._keep("action", picture, camera, None if action is None else action.card, self._rage_mm)
+        self._keep("points", picture, camera, None if points is None else points.card, self._score_mm)
         return _Seen(ground, action, rage, points, scores)
+
+    def _ground(self, picture: Image, camera: Camera, before: Ground | None) -> Ground:
+        if before is not None and self._unchanged.same("ground", picture):
+            return before
+        same = before is not None and before.beast is not None and self._unchanged.same("beast", picture)
+        ground = read_ground(picture, camera, self._spec, self._hues, before.beast if before and same else None)
+        rim = self._spec.pitch_mm
+        low, high = self._board.min(axis=0) - rim, self._board.max(axis=0) + rim
+        self._unchanged.keep("ground", picture, _block_px(camera, low, high, self._spec.die_mm))
+        if ground.beast is not None:
+            middle, half = np.array(ground.beast.xy_mm), self._spec.die_mm * 0.75
+            self._unchanged.keep("beast", picture, _block_px(camera, middle - half, middle + half, self._spec.die_mm))
+        return ground
+
+    def _keep(self, name: str, picture: Image, camera: Camera, card: Card | None, die_mm: float) -> None:
+        if card is None:
+            self._unchanged.forget(name)
+            return
+        corners = card.corners_mm
+        block = _block_px(camera, corners.min(axis=0), corners.max(axis=0), self._card_mm + die_mm)
+        self._unchanged.keep(name, picture, block)
 
     def _found_cards(self, picture: Image, camera: Camera) -> tuple[ActionCard | None, PointCard | None]:
         """The cards where they were, if they still lie there; else looked for."""
@@ -315,6 +351,12 @@ def _still(picture: Image, camera: Camera, card: Card, height_mm: float, before:
     match = cv2.matchTemplate(now, np.ascontiguousarray(before[3:-3, 3:-3]), cv2.TM_CCOEFF_NORMED)
     row, column = (int(v) for v in np.unravel_index(int(np.argmax(match)), match.shape))
     return float(match.max()) > 0.8 and max(abs(row - 3), abs(column - 3)) <= 1
+
+
+def _block_px(camera: Camera, low: Array, high: Array, tall_mm: float) -> Array:
+    """The pixels (8, 2) of the corners of an upright block on the table."""
+    spots = [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (0.0, tall_mm)]
+    return camera.project(np.array(spots))
 
 
 def _square(xy_mm: Sequence[float], side_mm: float) -> Array:

@@ -81,8 +81,15 @@ class GroundSpec:
     die_mm: float
 
 
-def read_ground(picture: Image, camera: Camera, spec: GroundSpec, hues: Mapping[str, Sequence[float]]) -> Ground:
-    """What stands on the board; `hues` are those of the cubes, white excepted."""
+def read_ground(
+    picture: Image,
+    camera: Camera,
+    spec: GroundSpec,
+    hues: Mapping[str, Sequence[float]],
+    known_beast: Face | None = None,
+) -> Ground:
+    """What stands on the board; `hues` are those of the cubes, white excepted; `known_beast` where it is known that the
+    beast's die still lies as it did."""
     flat = logs(_plan(picture, camera, spec, spec.board_mm + spec.cube_mm))
     seen = np.stack(
         [flat[..., 2] - flat[..., 1], flat[..., 0] - flat[..., 1], flat.mean(axis=2, dtype=np.float32)], axis=-1
@@ -90,7 +97,7 @@ def read_ground(picture: Image, camera: Camera, spec: GroundSpec, hues: Mapping[
     own = _board_print(seen, spec)
     hue, light = seen[..., :2], seen[..., 2] - own[..., 2]
     apart = _length(hue - own[..., :2])
-    beast = _beast(picture, camera, spec, hue, apart > _ALIEN)
+    beast = known_beast or _beast(picture, camera, spec, hue, apart > _ALIEN)
     die = _hidden(camera, spec, beast, light.shape)
     board = seen[RIM:-RIM, RIM:-RIM, 2]
     brightest = float(np.quantile(board[::3, ::3], 0.9))

@@ -130,12 +130,25 @@ def _plan(picture: Image, camera: Camera, low: Array, high: Array, size: Array, 
     corners = np.array([(x0, y1, height_mm), (x1, y1, height_mm), (x1, y0, height_mm), (x0, y0, height_mm)])
     wide, tall = (int(v) for v in size)
     square = np.array([(0, 0), (wide - 1, 0), (wide - 1, tall - 1), (0, tall - 1)], np.float32)
-    to_px = cv2.getPerspectiveTransform(square, camera.project(corners).astype(np.float32))
+    pixels = camera.project(corners).astype(np.float32)
+    # A fine picture is made smaller first, and of what is left only one channel is laid flat.
+    along = float(np.linalg.norm(pixels[0] - pixels[1])) / wide
+    down = float(np.linalg.norm(pixels[0] - pixels[3])) / tall
+    # Halving is quick; any other factor is not.
+    fine = 1 << int(math.log2(max(max(along, down) + 0.3, 1.0)))
+    if fine > 1:
+        small = cv2.resize(picture, (picture.shape[1] // fine, picture.shape[0] // fine), interpolation=cv2.INTER_AREA)
+        scale = np.array(small.shape[1::-1], np.float64) / np.array(picture.shape[1::-1])
+        pixels = ((pixels + 0.5) * scale - 0.5).astype(np.float32)
+    else:
+        small = picture
+    blue, green, red = cv2.split(small)
+    strongest = cv2.max(cv2.max(blue, green), red)
+    to_px = cv2.getPerspectiveTransform(square, pixels)
     plan = cv2.warpPerspective(
-        picture, to_px, (wide, tall), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE
+        strongest, to_px, (wide, tall), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE
     )
-    blue, green, red = cv2.split(plan)
-    return np.asarray(cv2.max(cv2.max(blue, green), red), dtype=np.uint8)
+    return np.asarray(plan, dtype=np.uint8)
 
 
 def _rectangle(outline: Array, sides: tuple[float, float], low: Array, tall: float) -> tuple[float, Card] | None:

@@ -23,6 +23,7 @@ _SPREAD = 0.25
 _PIPS, _INNER = (0.09, 0.125), 0.86
 """Radii of pips that dice on sale have, and side of the part of the face that is compared (its edges are rounded)."""
 _TURN_DEG = 7.5
+VIEWS = 3
 _EVIDENCE, _MORE = 16.0, 1.5
 """Independent samples that a face counts for of as many pixels as samples, and how many times more a finer one does."""
 _LEAST_FIT, _GOOD_FIT = 0.72, 0.82
@@ -102,8 +103,8 @@ def read_face(
     # A die is likelier where it is expected than at the end of the reach.
     expected = None if isinstance(reach_mm, tuple) else (xy_mm, reach_mm / 2)
     best: tuple[Face, int] | None = None
-    for n, view in enumerate(_views(patch)):
-        face = _fitted(view, step, xy_mm, expected)
+    for n in range(VIEWS):
+        face = _fitted(_view(patch, n), step, xy_mm, expected)
         if face is not None and (best is None or face.fit > best[0].fit):
             best = face, n
         if best is not None and best[0].fit >= _GOOD_FIT:
@@ -113,7 +114,7 @@ def read_face(
     face, n = best
     # Half a sample aside it may fit better.
     patch = _sampled(picture, camera, face.xy_mm, height_mm, step, (FACE_PX + 1, FACE_PX + 1))
-    between = None if patch is None else _fitted(_views(patch)[n], step, face.xy_mm, expected)
+    between = None if patch is None else _fitted(_view(patch, n), step, face.xy_mm, expected)
     if between is None:
         return face
     nearer = max(face, between, key=lambda f: f.fit)
@@ -121,13 +122,15 @@ def read_face(
     return Face(np.maximum(face.fits, between.fits), nearer.xy_mm, nearer.turn_deg, _EVIDENCE * finer)
 
 
-def _views(patch: Image) -> tuple[Floats, ...]:
-    """Views in which pips stand out: whiteness (the weakest channel), and brightness where that says otherwise; then
+def _view(patch: Image, which: int) -> Floats:
+    """One of VIEWS in which pips stand out: whiteness (the weakest channel); brightness where that says otherwise; and
     whiteness as light adds up, in which the dark rounded edges of a shining face count for less than its pips."""
-    light = logs(patch)
+    if which == 0:
+        return np.asarray(logs(patch).min(axis=2))
+    if which == 1:
+        return np.asarray(logs(patch).mean(axis=2, dtype=np.float32))
     weakest = patch.min(axis=2).astype(np.float32) ** np.float32(2.2)
-    shine = weakest / max(float(weakest.mean()), 1.0)
-    return np.asarray(light.min(axis=2)), np.asarray(light.mean(axis=2, dtype=np.float32)), np.asarray(shine)
+    return np.asarray(weakest / max(float(weakest.mean()), 1.0))
 
 
 def _pixels_across(camera: Camera, xy_mm: tuple[float, float], height_mm: float, side_mm: float) -> float:

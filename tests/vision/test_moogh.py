@@ -147,6 +147,19 @@ def test_cards_that_were_moved_are_found_again() -> None:
         reader.agree(look)
 
 
+def test_only_what_changed_is_read_again_and_everything_that_changed() -> None:
+    reader = MooghReader(TableProfile(BOARD))
+    shot = replace(SHOT, tilt_deg=(5.0, 5.0), noise=(1.0, 1.0))
+    changes: tuple[Mapping[str, str], ...] = ({}, {"cube:red": "6,0"}, {"die:rage": "5"}, {"die:points": "A6"}, {})
+    changes += ({"beast:origin": "1,1", "die:health": "2"},)
+    for change in changes:
+        look = {**LOOK, **change}
+        scene = moogh_scene(np.random.default_rng(12), BOARD, look, MooghOptions(shot=shot))
+        reading = reader.read(Frame(scene.image, 0, 0.0, ""))
+        assert not wrong(reading, look)
+        assert right(reading, look) >= len(look) - 1
+
+
 def test_drawing_leaves_the_picture_alone() -> None:
     scene = moogh_scene(np.random.default_rng(1), BOARD, LOOK, MooghOptions(shot=SHOT))
     reader = MooghReader(TableProfile(BOARD))
