@@ -79,7 +79,7 @@ def _new_game(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
             return _no("companion.bad_option", option=option.name, value=str(value)[:NAME_LENGTH])
         options[option.name] = value
     if given:
-        return _no("companion.bad_option", option=str(next(iter(given)))[:NAME_LENGTH], value="")
+        return _no("companion.unknown_option", option=str(next(iter(given)))[:NAME_LENGTH])
     start = args.get("start")
     given = dict(args.get("given") or {})
     manual = bool(args.get("manual", start != "table"))

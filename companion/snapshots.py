@@ -48,7 +48,7 @@ def snapshot(
     )
     if match.phase == "setup":
         return base
-    judgement = match.judgement
+    judgement = None if match.paused else match.judgement
     common: dict[str, Json] = {
         "game": match.game,
         "match_id": match.id,

@@ -132,7 +132,10 @@ def state_of(snapshot: Snapshot, board: Board | None, lang: str) -> dict[str, Js
             for a in snapshot.acts
         ],
         "troubles": [{"device": t.device, "words": words(t.words)} for t in snapshot.troubles],
-        "devices": [{"name": d.name, "url": d.url, "ok": d.ok, "words": words(d.words)} for d in snapshot.devices],
+        "devices": [
+            {"name": device_name(d.name, lang), "url": d.url, "ok": d.ok, "words": words(d.words)}
+            for d in snapshot.devices
+        ],
         "picture": snapshot.picture,
         "manual": snapshot.manual,
         "outcome": words(snapshot.outcome),
@@ -203,6 +206,11 @@ def option_words(game: str, name: str, value: str | int | bool, lang: str) -> di
         "value": value,
         "value_words": say(Message(value_key), lang) if knows(value_key, lang) else shown,
     }
+
+
+def device_name(name: str, lang: str) -> str:
+    """What a device is called; one without a word of its own keeps its name."""
+    return say(Message(f"web.device.{name}"), lang) if knows(f"web.device.{name}") else name
 
 
 def ui_words(lang: str) -> Mapping[str, str]:

@@ -263,7 +263,7 @@ def test_without_markers_the_side_is_asked_once() -> None:
         ({"players": ["Ada", ""]}, "companion.wrong_players_exactly"),
         ({"players": ["Ada", "\u200b\u202e\x00"]}, "companion.wrong_players_exactly"),
         ({"options": {"cylinder": "yes"}}, "companion.bad_option"),
-        ({"options": {"nonsense": True}}, "companion.bad_option"),
+        ({"options": {"nonsense": True}}, "companion.unknown_option"),
         ({"players": None}, "companion.bad_arguments"),
         ({"options": [1]}, "companion.bad_arguments"),
     ],

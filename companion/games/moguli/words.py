@@ -58,7 +58,7 @@ def describe(state: State, turn: Turn) -> Message:
             values += [("start", NAMES[place]), ("end", NAMES[arg])]
         else:
             name = "tile" if kind == "R" else "bonus"
-            values += [(name, NAMES[place]), (f"{name}_angle", 90 * arg)]
+            values += [(name, NAMES[place]), (f"{name}_angle", 90 * arg if arg < 3 else -90)]
     return Message(f"moguli.turn.{kinds or 'nothing'}", tuple(values))
 
 
