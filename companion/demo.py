@@ -361,7 +361,7 @@ class Demo:
     def _taken_back(self) -> bool:
         """The last final turn is taken back by button, and the table put as it was."""
         assert self._table is not None
-        if len(self._states) < 2:
+        if len(self._states) < 2 or self._brought_to_light(1):
             return False
         now, before = self.rules.look(self._state), self.rules.look(self._states[-2])
         self._states.pop()
@@ -376,7 +376,7 @@ class Demo:
         """The last final turns are taken back by hand alone: the table is put as it was before them."""
         assert self._table is not None
         looks = [self.rules.look(state) for state in self._states[-turns - 1 :]]
-        if len(looks) <= turns or any(one == other for one, other in pairwise(looks)):
+        if len(looks) <= turns or any(one == other for one, other in pairwise(looks)) or self._brought_to_light(turns):
             return False
         del self._states[-turns:]
         self._state = self._goal = self._states[-1]
@@ -513,11 +513,24 @@ class Demo:
             turn = self._choose(state, self._chance)
             after = self.rules.apply(state, turn)
             assert not isinstance(after, Refusal)
-            stories = self.rules.explain(state, self.rules.look(after)).stories
+            stories = self.rules.explain(state, self._visible(state, after)).stories
             plain = bool(stories) and stories[0].after == after
             if plain or attempt == 7:
                 break
         return turn, after, not plain
+
+    def _visible(self, before: Any, after: Any) -> Look:
+        """How the table looks to a camera after a turn: what cannot be seen on it stays as it was known."""
+        assert self._table is not None
+        shown = self._table.look()
+        known, new = self.rules.look(before), self.rules.look(after)
+        return {key: value if key in shown else known[key] for key, value in new.items()}
+
+    def _brought_to_light(self, turns: int) -> bool:
+        """Whether one of the last turns revealed something, so that it cannot be taken back without consent."""
+        match = self.service.match
+        last = [(match.states[i], e) for i, e in enumerate(match.entries) if e.text][-turns:]
+        return any(self.rules.reveals(state, self.rules.parse(entry.text)) for state, entry in last)
 
     def _answer(self) -> None:
         """Answers the open question from the world's truth; a question that does not offer it is wrong."""
@@ -536,11 +549,11 @@ class Demo:
     def _fits(self, choice: Choice, truth: Look) -> bool:
         match = self.service.match
         if choice.kind == "fact":
-            return all(truth.get(k) == v for k, v in choice.facts.items())
+            return all(truth.get(k, v) == v for k, v in choice.facts.items())
         if choice.value == "other":
             return False
         look = {**match.rules.look(match.now), **choice.facts}
-        return all(truth.get(k) == v for k, v in look.items()) and self._same_turns(choice)
+        return all(truth.get(k, v) == v for k, v in look.items()) and self._same_turns(choice)
 
     def _same_turns(self, choice: Choice) -> bool:
         """Whether the turns of an answer lead to the true position, not only to the same look."""

@@ -59,9 +59,10 @@ _WITHOUT = {
 class GameEntry:
     """One game's parts as dotted names (`module:attribute`); an empty name means that the part does not exist yet.
 
-    `rules`: the `Rules` object. `choose`: a `Chooser`. `hint`: a `Hinter`. `illegal`: a `Planter`. `deal`: a `Dealer`,
-    where a start is dealt. `data`: a `DataLoader`; `data_file` the user's own file for it. `reader`: a `Reader`
-    class that takes a `TableProfile`. `table`: a `TableFactory`. (The board's drawing is found by `web` by the name.)
+    `rules`: the `Rules` object. `choose`: a `Chooser`, or a class of such for players with a memory. `hint`: a
+    `Hinter`. `illegal`: a `Planter`. `deal`: a `Dealer`, where a start is dealt. `data`: a `DataLoader`; `data_file`
+    the user's own file for it. `reader`: a `Reader` class that takes a `TableProfile`. `table`: a `TableFactory`. (The
+    board's drawing is found by `web` by the name.)
     """
 
     name: str
@@ -90,8 +91,8 @@ class GameEntry:
         if not self.choose:
             rules = self.load_rules()
             return lambda state, chance: chance.choice(list(rules.legal(state)))
-        choose: Chooser = self._part("choose")
-        return choose
+        choose: Chooser | type[Chooser] = self._part("choose")
+        return choose() if isinstance(choose, type) else choose
 
     def load_hint(self) -> Hinter | None:
         """Who gives hints; None where nobody can."""
@@ -160,7 +161,10 @@ GAMES: Mapping[str, GameEntry] = {
         GameEntry(
             name="muggins",
             rules="companion.games.muggins.rules:RULES",
-            choose="companion.games.muggins.players:choose",
+            choose="companion.games.muggins.players:TablePlayers",
+            illegal="companion.games.muggins.players:illegal",
+            reader="vision.domino_table:DominoTableReader",
+            table="devices.simulated.domino_table:DominoTable",
         ),
         GameEntry(
             name="moogui",

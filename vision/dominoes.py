@@ -38,6 +38,8 @@ SHARPNESS = 2.0
 KEPT = 0.1
 """A place that is a tile less likely than this is passed over."""
 DARK = 12.0
+Known = tuple[tuple[float, float], float, float]
+"""Where a tile lay before: its middle (x, y) and its length in mm, its direction in degrees."""
 THICK_MM = 8.0
 
 
@@ -102,10 +104,10 @@ class DominoEyes:
         self._squarer = Net(net_bytes("domino_squarer"))
         self._judge = Net(net_bytes("domino_halves"))
 
-    def look(self, image: Image) -> list[Verdict]:
-        """All that might be tiles."""
+    def look(self, image: Image, known: Sequence[tuple[float, float, float, float, float]] = ()) -> list[Verdict]:
+        """All that might be tiles; also looked for at `known` places, as `found` gives them."""
         pyramid = Pyramid(image)
-        spots = self.squared(pyramid, self.found(pyramid))
+        spots = self.squared(pyramid, [*self.found(pyramid), *known])
         return self.judged(pyramid, spots)
 
     def found(self, pyramid: Pyramid) -> list[tuple[float, float, float, float, float]]:
@@ -223,9 +225,14 @@ class DominoReader:
         self._registration = None if profile is None else Registration(profile)
         self._camera: Camera | None = None
 
-    def read(self, frame: Frame) -> Reading:
+    @property
+    def camera(self) -> Camera | None:
+        """Where the picture read last was taken from; None where that is not known."""
+        return self._camera
+
+    def read(self, frame: Frame, known_mm: Sequence[Known] = ()) -> Reading:
         """The tiles of one picture as pieces (in line order where they form a line), and the line's facts; `troubles`
-        say why there are none."""
+        say why there are none. Tiles are also looked for at `known_mm`, where they lay before."""
         blank = Reading(frame.number, frame.time_s)
         image = as_bgr(frame.bgr)
         if image is None:
@@ -233,7 +240,7 @@ class DominoReader:
         pose = None if self._registration is None else self._registration.locate(image)
         self._camera = None if pose is None else pose.camera
         troubles = [] if self._registration is None or pose is not None else ["vision.no_board"]
-        verdicts = [v for v in self._eyes.look(image) if tile_chance(v) > KEPT]
+        verdicts = [v for v in self._eyes.look(image, self._known_px(known_mm)) if tile_chance(v) > KEPT]
         pieces = tuple(self._piece(v) for v in apart(verdicts))
         if not pieces:
             troubles.append("vision.too_dark" if float(image.mean()) < DARK else "vision.no_dominoes")
@@ -259,6 +266,21 @@ class DominoReader:
                 text = "-" if down.best == "down" else fact.best if fact.sure(SURE_LEAD) else "?"
                 place = (round(float(at[0])) - 8, round(float(at[1])) + 8)
                 cv2.putText(out, text, place, cv2.FONT_HERSHEY_SIMPLEX, 0.8, (0, 0, 230), 2, cv2.LINE_AA)
+        return out
+
+    def _known_px(self, known_mm: Sequence[Known]) -> list[tuple[float, float, float, float, float]]:
+        """Places on the table as the finder gives them: (cx, cy, length, angle, score) in px."""
+        if self._camera is None:
+            return []
+        out = []
+        for (x, y), long_mm, angle_deg in known_mm:
+            way = np.array([math.cos(math.radians(angle_deg)), math.sin(math.radians(angle_deg))]) * long_mm / 2
+            ends = self._camera.project(
+                np.array([(x - way[0], y - way[1], THICK_MM), (x + way[0], y + way[1], THICK_MM)])
+            )
+            (ax, ay), (bx, by) = ((float(a), float(b)) for a, b in ends)
+            turn = math.degrees(math.atan2(by - ay, bx - ax))
+            out.append(((ax + bx) / 2, (ay + by) / 2, math.hypot(bx - ax, by - ay), turn, 1.0))
         return out
 
     def _piece(self, verdict: Verdict) -> Piece:

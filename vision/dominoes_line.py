@@ -64,7 +64,7 @@ def newly_laid(before: Reading, after: Reading) -> tuple[Piece, ...]:
     """The tiles of `after` that lie where none lay `before` (both readings in the same unit)."""
     old = [p for p in before.pieces if p.kind == "domino"]
     return tuple(
-        p for p in after.pieces if p.kind == "domino" and all(math.dist(p.xy, o.xy) > 0.35 * _length(p) for o in old)
+        p for p in after.pieces if p.kind == "domino" and all(math.dist(p.xy, o.xy) > 0.35 * length(p) for o in old)
     )
 
 
@@ -95,13 +95,13 @@ def joints_of(pieces: Sequence[Piece]) -> list[Joint]:
     tiles = [(i, p) for i, p in enumerate(pieces) if p.kind == "domino" and p.facts["face"].best == "up"]
     joints: list[Joint] = []
     for (i, a), (j, b) in itertools.combinations(tiles, 2):
-        reach = (_length(a) + _length(b)) / 2
+        reach = (length(a) + length(b)) / 2
         if math.dist(a.xy, b.xy) > 1.25 * reach:
             continue
         ways = [
             Joint(i, sa, j, sb, float(np.linalg.norm(pa - pb)) / reach)
-            for sa, pa in _contacts(a)
-            for sb, pb in _contacts(b)
+            for sa, pa in contacts(a)
+            for sb, pb in contacts(b)
             if not (sa == sb == "middle")
         ]
         nearest: dict[tuple[str, str], Joint] = {}
@@ -113,12 +113,13 @@ def joints_of(pieces: Sequence[Piece]) -> list[Joint]:
     return joints
 
 
-def _length(piece: Piece) -> float:
+def length(piece: Piece) -> float:
+    """How long a tile is, in the unit of its outline."""
     q = np.array(piece.outline)
     return float(np.linalg.norm(q[2] + q[3] - q[0] - q[1])) / 2
 
 
-def _contacts(piece: Piece) -> list[tuple[str, Points]]:
+def contacts(piece: Piece) -> list[tuple[str, Points]]:
     """Where a neighbour may touch: the middles of both ends, of the four half sides, of the two long sides."""
     q = np.array(piece.outline, np.float64)
     left, right = (q[0] + q[1]) / 2, (q[2] + q[3]) / 2

@@ -158,6 +158,15 @@ def tile_paint(make: TileMake, halves: tuple[int, int] | None) -> Paint:
     return paint
 
 
+def tile_solid(
+    make: TileMake, halves: tuple[int, int] | None, centre_mm: tuple[float, float], angle_deg: float
+) -> Solid:
+    """A tile lying on the table, its long axis (from the first to the second half) at this angle."""
+    half = (LONG_MM / 2, SHORT_MM / 2, THICK_MM / 2)
+    centre = np.array([*centre_mm, THICK_MM / 2], np.float32)
+    return Solid(half, upright(UP, angle_deg), centre, tile_paint(make, halves), round_mm=make.round_mm)
+
+
 def lay_line(rng: np.random.Generator, count: int, reach: float) -> _Lay:
     """A legal line of up to `count` tiles of one set: joined numbers match, doubles mostly crosswise, a few bends."""
     lay = _Lay()
@@ -250,15 +259,12 @@ def _shot(
 ) -> tuple[Image, DominoTruth]:
     make = make_tiles(rng)
     solids, corners = [], []
-    half = (LONG_MM / 2, SHORT_MM / 2, THICK_MM / 2)
     for tile in lay.tiles:
-        spin = upright(UP, tile.angle_deg)
-
-        centre = np.array([*tile.centre_mm, THICK_MM / 2], np.float32)
-        solid = Solid(half, spin, centre, tile_paint(make, tile.halves), round_mm=make.round_mm)
+        solid = tile_solid(make, tile.halves, tile.centre_mm, tile.angle_deg)
         solids.append(solid)
-        local = np.array([[-1, -1, 1], [-1, 1, 1], [1, 1, 1], [1, -1, 1]], np.float32) * np.array(half, np.float32)
-        corners.append(camera.project(local @ spin.T + centre))
+        local = np.array([[-1, -1, 1], [-1, 1, 1], [1, 1, 1], [1, -1, 1]], np.float32)
+        local = local * np.array(solid.half_mm, np.float32)
+        corners.append(camera.project(local @ solid.rotation.T + solid.centre_mm))
     if rng.uniform() < options.strangers:
         _strangers(rng, solids, lay, reach)
     lamps, ambient = lights(rng, bool(rng.uniform() < options.harsh))

@@ -1,0 +1,129 @@
+"""The line on a domino table, followed from picture to picture; hands beside it; what covers and what goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from calibration.profile import TableProfile, load_board
+from devices.contract import Frame
+from devices.simulated.domino_table import DominoTable
+from devices.simulated.world import SLOPPY
+from vision.contract import VisionError
+from vision.domino_table import DominoTableReader
+from vision.reading import SURE_LEAD, Reading
+
+BOARD = load_board("muggins")
+KEYS = {**{f"line:{n}": "-" for n in range(-27, 28)}, "hand:0": "-", "hand:1": "-"}
+
+
+class Seat:
+    """A table and its reader; every change is agreed on when it was read."""
+
+    def __init__(self, seed: int, light: str = "diffuse", **more: object) -> None:
+        self.table = DominoTable(KEYS, BOARD, seed, light=light, **more)  # type: ignore[arg-type]
+        self.reader = DominoTableReader(TableProfile(BOARD))
+        self.number = 0
+        self.read()
+
+    def read(self) -> Reading:
+        self.number += 1
+        return self.reader.read(self.table.frame(self.number))
+
+    def lay(self, **changes: str) -> Reading:
+        self.table.perform({key.replace("_", ":").replace("minus", "-"): v for key, v in changes.items()})
+        while self.table.busy:
+            self.table.advance(0.2)
+        return self.read()
+
+    def agree(self) -> None:
+        self.reader.agree(self.table.look())
+
+
+def said(reading: Reading) -> dict[str, str]:
+    return {key: fact.best for key, fact in reading.facts.items() if fact.best != "-"}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_tile_by_tile_the_line_is_followed_to_both_sides(seed: int) -> None:
+    seat = Seat(seed, manner=SLOPPY) if seed == 3 else Seat(seed)
+    for key, value in (
+        ("line_0", "1-4"), ("line_minus1", "1-1"), ("line_1", "4-4"), ("line_2", "4-3"), ("line_minus2", "6-1"),
+        ("line_3", "3-6"), ("line_4", "6-6"), ("line_5", "6-2"), ("line_6", "2-0"), ("line_7", "0-5"),
+    ):  # fmt: skip
+        reading = seat.lay(**{key: value})
+        truth = {k: v for k, v in seat.table.look().items() if v != "-"}
+        doubtful = {k for k, f in reading.facts.items() if not f.sure(SURE_LEAD)}
+        assert said(reading).keys() == truth.keys()
+        assert {k: v for k, v in said(reading).items() if truth[k] != v}.keys() <= doubtful
+        seat.agree()
+
+
+def test_a_tile_that_does_not_fit_is_read_as_it_is() -> None:
+    seat = Seat(5)
+    seat.lay(line_0="1-4")
+    seat.agree()
+    reading = seat.lay(line_1="5-2")
+    assert said(reading) == {"line:0": "1-4", "line:1": "5-2"}
+
+
+def test_the_number_of_a_tile_is_sure_or_has_no_lead() -> None:
+    seat = Seat(6, "window")
+    for key, value in (("line_0", "2-2"), ("line_1", "2-5"), ("line_minus1", "3-2")):
+        reading = seat.lay(**{key: value})
+        for name, fact in reading.facts.items():
+            assert not fact.sure(SURE_LEAD) or fact.best == seat.table.look()[name]
+        seat.agree()
+
+
+def test_a_tile_taken_away_leaves_bare_ground() -> None:
+    seat = Seat(7)
+    seat.lay(line_0="2-4")
+    seat.agree()
+    seat.lay(line_1="4-6")
+    seat.agree()
+    reading = seat.lay(line_1="-")
+    fact = reading.facts["line:1"]
+    assert (fact.best, fact.hidden) == ("-", False)
+
+
+def test_a_tile_under_a_hand_is_hidden_not_gone() -> None:
+    seat = Seat(8)
+    seat.lay(line_0="2-4")
+    seat.agree()
+    frame = seat.table.frame(90)
+    picture = frame.bgr.copy()
+    h, w = picture.shape[:2]
+    picture[int(0.42 * h) : int(0.58 * h), int(0.42 * w) : int(0.58 * w)] = (110, 140, 200)
+    reading = seat.reader.read(Frame(picture, 91, 91.0, ""))
+    assert reading.facts["line:0"].hidden or reading.facts["line:0"].best == "2-4"
+
+
+def test_a_shown_hand_is_read_in_its_owners_strip() -> None:
+    seat = Seat(9)
+    seat.lay(line_0="2-4")
+    seat.agree()
+    seat.lay(hand_1="0-1 3-5 2-6")
+    reading = seat.read()
+    assert reading.facts["hand:1"].best == "0-1 2-6 3-5"
+    assert reading.facts["hand:0"].best == "-"
+
+
+def test_a_cleared_table_begins_a_new_line() -> None:
+    seat = Seat(10)
+    seat.lay(line_0="2-4")
+    seat.agree()
+    seat.lay(line_0="-")
+    seat.agree()
+    assert said(seat.lay(line_0="5-3")) == {"line:0": "5-3"}
+
+
+def test_a_picture_without_the_table_is_named() -> None:
+    reader = DominoTableReader(TableProfile(BOARD))
+    frame = DominoTable(KEYS, BOARD, 1).frame(0)
+    reading = reader.read(Frame(frame.bgr[:200, 300:900].copy(), 0, 0.0, ""))
+    assert reading.troubles and not reading.facts
+
+
+def test_a_table_without_strips_for_hands_cannot_be_read() -> None:
+    with pytest.raises(VisionError, match="hands_mm"):
+        DominoTableReader(TableProfile(load_board("maulwurf")))

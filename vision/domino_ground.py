@@ -1,0 +1,68 @@
+"""The bare table under a line of tiles: what it looked like where nothing lay, to know it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from calibration.geometry import Camera
+from calibration.profile import Board
+from devices.contract import Image
+from vision.pictures import as_bgr
+
+CELL_MM = 8.0
+CLEAR_MM = 45.0
+"""Nothing within this distance of a tile's middle is taken for bare table."""
+
+LIKE = 22.0
+"""Mean grey levels, after the light is divided out, within which a spot looks as it did bare."""
+
+SEEN = 0.7
+"""Share of a spot that must have been seen bare before."""
+
+
+class Ground:
+    """A coarse picture of the table's top, (rows, columns, 3), one value every CELL_MM, kept where it lay bare."""
+
+    def __init__(self, board: Board) -> None:
+        corners = np.array(board.corners_mm, dtype=np.float64)
+        self._low = corners.min(axis=0)
+        size = np.ceil((corners.max(axis=0) - self._low) / CELL_MM).astype(int)
+        xs = self._low[0] + (np.arange(size[0]) + 0.5) * CELL_MM
+        ys = self._low[1] + (np.arange(size[1]) + 0.5) * CELL_MM
+        self._at = np.stack(np.meshgrid(xs, ys), axis=-1)
+        self._bare = np.full((*self._at.shape[:2], 3), np.nan, np.float32)
+        self._now = self._bare.copy()
+
+    def look(self, picture: Image, camera: Camera) -> None:
+        """Takes in a new picture."""
+        image = as_bgr(picture)
+        if image is None:
+            return
+        points = np.column_stack([self._at.reshape(-1, 2), np.zeros(self._at[..., 0].size)])
+        px = camera.project(points).astype(np.float32).reshape(*self._at.shape[:2], 2)
+        soft = cv2.blur(image, (7, 7))
+        colours = cv2.remap(soft, px[..., 0], px[..., 1], cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE)
+        self._now = np.asarray(colours, np.float32)
+
+    def keep(self, tiles_mm: Sequence[tuple[float, float]]) -> None:
+        """Remembers the table where no tile lies; a hand that is over it is not in a picture at rest."""
+        clear = np.ones(self._at.shape[:2], dtype=bool)
+        for x, y in tiles_mm:
+            clear &= np.hypot(self._at[..., 0] - x, self._at[..., 1] - y) > CLEAR_MM
+        fresh = clear & np.isnan(self._bare[..., 0])
+        self._bare[fresh] = self._now[fresh]
+
+    def bare(self, xy_mm: tuple[float, float]) -> bool:
+        """Whether the table can be seen at this place, as it looked when nothing lay there."""
+        near = np.hypot(self._at[..., 0] - xy_mm[0], self._at[..., 1] - xy_mm[1]) < 16.0
+        known = ~np.isnan(self._bare[..., 0])
+        if not near.any() or (near & known).sum() < SEEN * near.sum():
+            return False
+        # Light changes by one factor for the whole table.
+        both = known & (self._bare[..., 1] > 5)
+        factor = np.median((self._now[both] + 4.0) / (self._bare[both] + 4.0), axis=0)
+        off = np.abs(self._now - self._bare * factor)[near & known]
+        return bool(off.mean() < LIKE)
