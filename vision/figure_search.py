@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -166,23 +166,30 @@ def scan(
     mask: NDArray[np.uint8],
     points: Array,
     wardrobe: Wardrobe,
-    before: Sequence[Fit] = (),
+    before: Mapping[Fit, bool],
 ) -> Fit | None:
     """The figure that explains best what lies there, None when no prism fits into `mask` (cells of the flat map that
     are covered) about the covered `points` (N, 2) in mm at floor height.
 
-    Where a fit of `before` (those of the picture before) still fits as well, it is the answer without a search.
+    Where a fit of `before` (those of the picture before) still fits as well, it is the answer without a search; where
+    the picture there looks as it did (True), without another look.
     """
     solid = wardrobe.solid
-    sharp, near = _cut(picture, view, points)
-    soft, fair = (_softened(sharp, blur, view.scale) for blur in (SCAN_BLUR_MM, SETTLE_BLUR_MM))
-    winner: Fit | None = None
-    for old in before:
+    there = []
+    for old, still in before.items():
         body = corners(old.rest, old.place, solid)
         if _covered(floor, mask, view, body.mean(axis=0) + 0.7 * (body - body.mean(axis=0))).mean() > COVER:
-            fit = settle(sharp, fair, near, old.rest, old.place, old.best, wardrobe)
-            if fit.clear or fit.mean_likeness > max(STEADY, old.mean_likeness - 0.02):
-                return fit
+            if still:
+                return old
+            there.append(old)
+    sharp, near = _cut(picture, view, points)
+    fair = _softened(sharp, SETTLE_BLUR_MM, view.scale)
+    for old in there:
+        fit = settle(sharp, fair, near, old.rest, old.place, old.best, wardrobe)
+        if fit.clear or fit.mean_likeness > max(STEADY, old.mean_likeness - 0.02):
+            return fit
+    soft = _softened(sharp, SCAN_BLUR_MM, view.scale)
+    winner: Fit | None = None
     # What lies is looked for first: where it is found, nothing stands.
     for rest in (LYING, STANDING):
         places = _candidates(rest, view, floor, mask, points, solid)

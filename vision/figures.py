@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from calibration.geometry import Array
+from calibration.geometry import Array, Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.arena import STEP_MM, Arena, Floor, Mask, covered
@@ -20,6 +20,7 @@ from vision.figure_search import Fit, Wardrobe, corners, evidence, scan, weights
 from vision.pictures import as_bgr
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
 from vision.registration import Pose, Registration, board_corners_px
+from vision.unchanged import Unchanged
 
 UNKNOWN = "unknown"
 """The figure's name when it is none of the enrolled ones (or nothing that could be read)."""
@@ -84,6 +85,8 @@ class FigureReader:
         self._arena = Arena(profile)
         self._wardrobe = Wardrobe(figures, self._solid)
         self._before: tuple[Fit, ...] = ()
+        self._unchanged = Unchanged()
+        self._last: tuple[Camera, tuple[Piece, ...]] | None = None
 
     def prepare(self) -> None:
         """Makes the templates now (a fraction of a second), so that the first reading is as quick as any."""
@@ -106,11 +109,14 @@ class FigureReader:
         if pose is None:
             dark = float(picture[::8, ::8].mean()) < DARK
             return replace(blank, troubles=("vision.too_dark" if dark else "vision.no_board",))
-        floor = self._arena.floor(picture, pose.camera)
+        if self._last is None or self._last[0] is not pose.camera:
+            self._unchanged.forget()
+        elif self._unchanged.same("floor", picture):
+            return self._told(frame, pose, self._last[1])
         if pose.moved:
             self._before = ()
+        floor = self._arena.floor(picture, pose.camera)
         found = self._found(picture, floor, pose)
-        self._before = tuple(f.fit for f in found if f.fit is not None)
         known = [
             (i, light, f.fit.mean_likeness)
             for i, f in enumerate(found)
@@ -121,6 +127,23 @@ class FigureReader:
         for i, thing in enumerate(found):
             others = [k for k in known if k[0] != i]
             pieces.append(self._piece(thing, others, ground))
+        self._last = pose.camera, tuple(pieces)
+        self._keep(picture, pose.camera, found)
+        return self._told(frame, pose, self._last[1])
+
+    def _keep(self, picture: Image, camera: Camera, found: list[_Found]) -> None:
+        """Remembers the look of the floor and of every figure that was read anew."""
+        fits = tuple(f.fit for f in found if f.fit is not None)
+        for gone in set(self._before) - set(fits):
+            self._unchanged.forget(gone)
+        for fit in set(fits) - set(self._before):
+            self._unchanged.keep(fit, picture, camera.project(corners(fit.rest, fit.place, self._solid)))
+        self._before = fits
+        low, high = self._arena.floor_low, self._arena.floor_high
+        edge = [(x, y, 0.0) for x in (low[0], high[0]) for y in (low[1], high[1])]
+        self._unchanged.keep("floor", picture, camera.project(np.array(edge)))
+
+    def _told(self, frame: Frame, pose: Pose, pieces: tuple[Piece, ...]) -> Reading:
         troubles = ["vision.board_moved"] if pose.moved else []
         named = [p.facts["figure"].best for p in pieces if p.facts["figure"].sure(SURE_LEAD)]
         if any(named.count(name) > 1 for name in named if name != UNKNOWN):
@@ -128,7 +151,7 @@ class FigureReader:
         return Reading(
             frame.number,
             frame.time_s,
-            pieces=tuple(pieces),
+            pieces=pieces,
             board_px=board_corners_px(self._profile, pose.camera),
             residual_mm=pose.residual_mm,
             troubles=tuple(troubles),
@@ -159,6 +182,7 @@ class FigureReader:
 
     def _found(self, picture: Image, floor: Floor, pose: Pose) -> list[_Found]:
         found: list[_Found] = []
+        still = {fit: self._unchanged.same(fit, picture) for fit in self._before}
         for mask in covered(floor, SMALLEST_MM2):
             left = mask
             first = True
@@ -170,7 +194,7 @@ class FigureReader:
                 first = False
                 points = floor.points(left)
                 view = view_at(pose.camera, points.mean(axis=0))
-                fit = self._fit(picture, view, floor, left, points)
+                fit = self._fit(picture, view, floor, left, points, still)
                 if fit is None or fit.mean_likeness < FITTED:
                     # Never passed over in silence: what is not all shadow is something.
                     if sizes[1] >= (SHADE_MM2 if sizes[0] >= BODY_MM2 / 2 else SMALLEST_MM2):
@@ -185,10 +209,12 @@ class FigureReader:
                 left = _opened(left & (1 - np.asarray(cv2.dilate(own, np.ones((3, 3), np.uint8)), dtype=np.uint8)))
         return found
 
-    def _fit(self, picture: Image, view: View, floor: Floor, left: Mask, points: Array) -> Fit | None:
+    def _fit(
+        self, picture: Image, view: View, floor: Floor, left: Mask, points: Array, still: Mapping[Fit, bool]
+    ) -> Fit | None:
         if not self._figures:
             return None
-        return scan(picture, view, floor, left, points, self._wardrobe, self._before)
+        return scan(picture, view, floor, left, points, self._wardrobe, still)
 
     def _ground(self, pose: Pose, floor: Floor) -> float:
         """Standard deviation in mm of a point of the floor: what the lens, the markers and the line itself say."""

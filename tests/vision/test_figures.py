@@ -191,6 +191,28 @@ class TestMany:
                 assert stated(piece.facts["face"]) in (lying.up, "?")
 
 
+class TestPictureAfterPicture:
+    def test_only_what_changed_is_read_again_and_everything_that_changed(self) -> None:
+        watching = FigureReader(TableProfile(BOARD), [enrolled(a) for a in KNOWN])
+        first, other = Lying(KNOWN[0], "3", (200.0, 300.0), 20.0), Lying(KNOWN[1], "2", (420.0, 200.0), 70.0)
+        pictures = (
+            [first],
+            [first],
+            [first, other],
+            [replace(first, up="4"), other],
+            [other],
+            [other, replace(first, xy=(206.0, 300.0))],
+            [],
+        )
+        for seed, figures in enumerate(pictures):
+            reading = read(watching, figures, ArenaLook(noise=1.5, seed=seed))
+            assert len(reading.pieces) == len(figures)
+            for lying in figures:
+                piece = at(reading, lying.xy)
+                assert stated(piece.facts["figure"]) == lying.art.name
+                assert stated(piece.facts["face"]) == lying.up
+
+
 class TestBadInput:
     def test_half_out_of_the_picture_is_not_judged(self, reader: FigureReader) -> None:
         lying = Lying(KNOWN[0], "1", (300.0, 4.0), 0.0)
