@@ -33,6 +33,8 @@ def chose(draft: Draft, evidence: Chose) -> Reply:
         return _no("companion.unknown_command", command=evidence.command)
     if evidence.author.kind == "spectator" and not command.spectator:
         return _no("companion.only_players")
+    if command.name not in _ORDERS:  # it concerns the camera, and this match has none
+        return _no("companion.no_camera_for_start")
     phases, order = _ORDERS[command.name]
     if draft.match.phase not in phases:
         return _no(f"companion.not_while.{draft.match.phase}")
