@@ -32,6 +32,7 @@ from companion.records import RecordError, find, lines, read, take_over, text
 from companion.registry import GAMES, GameEntry, UnknownGameError, game
 from companion.service import Service
 from companion.words import LANGUAGES, WordsError, catalogue, placeholders, say
+from devices.contract import DeviceError
 from devices.faults import Fault, ScenarioError, load_scenario
 from devices.house import FolderDisk
 from devices.simulated.house_faults import FaultyDisk, FaultyWall
@@ -47,6 +48,7 @@ _KNOWN = (
     RecordError,
     ScenarioError,
     RecordingError,
+    DeviceError,
 )
 """Errors whose message says what to do."""
 _SIGNS = {"well": "ok", "note": "- ", "ill": "!!"}
@@ -129,6 +131,8 @@ def _parser() -> argparse.ArgumentParser:
 
     listed = commands.add_parser("devices", help="what is plugged in, and which address to write in the configuration")
     listed.add_argument("--language", choices=LANGUAGES, default="en")
+    press = "ask for each button to be pressed, and find out how it is wired (default: the Pi's pins)"
+    listed.add_argument("--press", nargs="?", const="gpio://", metavar="URL", help=press)
     listed.set_defaults(command=_devices)
 
     doctor = commands.add_parser("doctor", help="looks the machine over and says what is wrong and what to do")
@@ -232,8 +236,11 @@ def _demo(args: argparse.Namespace) -> int:
 
 
 def _devices(args: argparse.Namespace) -> int:
-    from companion.inventory import devices
+    from companion.inventory import devices, press_each
     from devices.serial_port import candidate_ports
+
+    if args.press is not None:
+        return press_each(args.press, lambda words: print(say(words, args.language), flush=True), print)
 
     count = 0
     for item in devices(this_machine(), candidate_ports()):

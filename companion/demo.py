@@ -28,7 +28,9 @@ from companion.registry import GameEntry
 from companion.service import Service
 from devices.contract import Condition, Frame
 from devices.faults import Fault, Running
-from devices.gpio import GpioButtons, GpioLights, MockWires, load_pins, mock_factory, open_buttons, open_lights
+from devices.gpio import MockWires, load_pins, mock_factory, open_buttons, open_lights
+from devices.gpio_buttons import GpioButtons
+from devices.gpio_lights import GpioLights
 from devices.simulated.contract import DisturbedTable, SimulatedTable, TroubledTable
 from devices.simulated.disturbances import Covered, LampSwitch
 from devices.simulated.faults import open_faulty

@@ -10,6 +10,9 @@ from typing import Any
 from companion.doctor import Machine
 from companion.games.contract import Message
 from devices.camera import pi_cameras
+from devices.clock import SYSTEM_CLOCK
+from devices.gpio import open_wires
+from devices.press_check import PressCheck, pin_map
 from devices.serial_link import SerialLink
 
 ANSWER_S = 3.5
@@ -40,6 +43,20 @@ def devices(
         yield serial_device(port, link_of)
     if not some:
         yield Item("", False, Message("doctor.nothing"))
+
+
+def press_each(url: str, tell: Callable[[Message], None], write: Callable[[str], None], wired: Any = None) -> int:
+    """Asks for each button at this address, tells how it is wired, and writes a pin map when the known one is wrong; 0
+    when all were found. `wired`: (pin factory, clock) instead of the machine's own. Raises DeviceError."""
+    wires, factory, lights = open_wires(url, wired[0] if wired else None)
+    check = PressCheck(wires, factory, wired[1] if wired else SYSTEM_CLOCK)
+    for condition in check.run(lambda name: tell(Message("devices.press_ask", (("button", name),)))):
+        tell(Message(condition.message, condition.values))
+    if any(check.found.get(name, wire) != wire for name, wire in wires.items()):
+        tell(Message("devices.press_map"))
+        for line in pin_map({**wires, **check.found}, lights):
+            write(line)
+    return 0 if check.found.keys() == wires.keys() else 1
 
 
 def usb_cameras(machine: Machine) -> list[Item]:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from calibration.profile import CalibrationError, TableProfile, load_board, load_profile
-from companion.box import BoxThread, press
+from companion.box import BoxThread
 from companion.bulletin import Bulletin, Device
+from companion.buttons import ButtonsThread, report_part
 from companion.channel import Task
 from companion.commands import Corners
 from companion.config import Config
-from companion.eyes import RETRY_S
 from companion.games.contract import Message
 from companion.process import EyesProcess
 from companion.registry import game
 from companion.service import Service
-from devices.contract import DeviceError, Press, Source
+from devices.contract import DeviceError
 from devices.gpio import open_buttons, open_lights
 
 CORNERS_FILE = "corners.json"
@@ -78,8 +76,11 @@ class Table:
 
     def _open_lights(self, url: str) -> None:
         try:
-            self._service.light(open_lights(url))
+            lights = open_lights(url)
+            self._service.light(lights)
             self._service.report(Device("lights", url, True, Message("companion.lights_work")), "lights", None)
+            for name, condition in lights.conditions().items():
+                report_part(self._service, f"light {name}", condition)
         except DeviceError as error:
             words = Message("companion.lights_missing", (("url", url), ("error", str(error))))
             self._service.report(Device("lights", url, False, words), "lights", words)
@@ -102,51 +103,3 @@ def keep_corners(data: Path, camera: str, points: Corners) -> None:
         part.replace(data / CORNERS_FILE)
     except OSError as error:
         _log.warning("the tapped corners could not be kept: %s", error)
-
-
-class ButtonsThread:
-    """Turns presses into commands: `done1` ends the first player's turn, `takeback` and `referee` are what they say."""
-
-    def __init__(self, service: Service, url: str, opener: Callable[[str], Source[Press]]) -> None:
-        self._service, self._url, self._opener = service, url, opener
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="buttons", daemon=True)
-
-    def start(self) -> None:
-        """Begins to listen."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ends; returns when the buttons are released."""
-        self._stop.set()
-        self._thread.join(10.0)
-
-    def _run(self) -> None:
-        tries = 0
-        while not self._stop.is_set():
-            try:
-                buttons = self._opener(self._url)
-            except DeviceError as error:
-                self._lost(error)
-            else:
-                self._service.report(
-                    Device("buttons", self._url, True, Message("companion.buttons_work")), "buttons", None
-                )
-                self._service.has_buttons(True)
-                tries = 0
-                try:
-                    while not self._stop.is_set():
-                        pressed = buttons.read(0.5)
-                        if pressed is not None:
-                            press(self._service, pressed.button)
-                except DeviceError as error:
-                    self._lost(error)
-                finally:
-                    buttons.close()
-                    self._service.has_buttons(False)
-            self._stop.wait(RETRY_S[min(tries, len(RETRY_S) - 1)])
-            tries += 1
-
-    def _lost(self, error: DeviceError) -> None:
-        words = Message("companion.buttons_missing", (("url", self._url), ("error", str(error))))
-        self._service.report(Device("buttons", self._url, False, words), "buttons", words)

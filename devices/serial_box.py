@@ -13,7 +13,7 @@ NONSENSE_S = 2.0
 """So long after its last line of nonsense a device is said to talk it."""
 FACES = frozenset({4, 6, 8, 10, 12, 20})
 PHASES = ("rolling", "cocked")
-BUTTON_STATES = ("press", "release", "held", "stuck")
+BUTTON_STATES = ("press", "release", "held", "stuck", "ghost")
 
 
 class SerialBox:

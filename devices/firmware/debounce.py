@@ -35,7 +35,7 @@ class Button:
 
     def poll(self, now: float) -> list[tuple[str, float]]:
         """What has happened since the last call, in order, each with its time: `press` (that of the first contact),
-        `release`, `held`, `stuck`."""
+        `release`, `held`, `stuck`; `ghost`: a contact, or a train of them, too short to be a press."""
         events = []
         if now - self.raw_since >= self._settle:
             if self.raw != self.down:
@@ -46,6 +46,8 @@ class Button:
                 else:
                     events.append(("release", self.raw_since))
                 self._phase = "down" if self.down else "up"
+            elif not self.down and self._begun is not None:
+                events.append(("ghost", self._begun))
             self._begun = None
         if self._phase == "down" and now - self.down_since >= self._held:
             self._phase = "held"

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from devices.contract import SIGNALS, BadAddressError, DeviceError, DeviceGone, Press
 from devices.debounce import SETTLE_S, STUCK_S, Debouncer
-from devices.gpio import GpioButtons, MockWires, load_pins, mock_factory, open_buttons, open_lights
+from devices.gpio import MockWires, load_pins, mock_factory, open_buttons, open_lights
+from devices.gpio_buttons import GpioButtons
 from devices.signals import load_patterns
 from tests.devices.fakes import HandClock
 

@@ -43,7 +43,7 @@ def test_a_bouncing_press_is_one_press(closing: list[int], opening: list[int]) -
 
 
 def test_a_ghost_is_no_press() -> None:
-    assert run([(10, True), (14, False)], 200) == []
+    assert run([(10, True), (14, False)], 200) == ["ghost"]
 
 
 def test_held_and_stuck_are_told_once() -> None:
