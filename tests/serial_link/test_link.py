@@ -222,21 +222,3 @@ def test_a_button_that_stays_down_is_said_until_it_is_let_go(stack: ExitStack, t
 )
 def test_nonsense_is_rejected_never_repaired(words: tuple[str, ...]) -> None:
     assert understand(WireEvent(words[0], words[1:], 0.0)) is None
-
-
-def test_two_hundred_edges_a_second_on_a_saturated_line(stack: ExitStack, tmp_path: Path) -> None:
-    """Events of many buttons, each edge an event, while the wire carries as much as 115200 baud can."""
-    wire = device(stack, tmp_path)
-    box = box_on(stack, tmp_path)
-    wait(lambda: box.condition.ok, 3)
-    collect(box, 0.3)
-    for n in range(200):
-        with wire._lock:
-            wire.panel.box.event("BTN", f"b{n}", "press")
-        time.sleep(0.005)
-        event = box.read(0)
-        if event is not None:
-            assert isinstance(event, Press)
-            wire.__dict__.setdefault("got", []).append(event.button)
-    got = wire.__dict__.get("got", []) + presses(collect(box, 1.0))
-    assert got == [f"b{n}" for n in range(200)]
