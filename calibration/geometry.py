@@ -142,7 +142,7 @@ def follow_camera(camera: Camera, points_mm: Array, points_px: Array) -> Camera 
 
 
 def nudged_camera(camera: Camera, points_mm: Array, moved_px: Array) -> tuple[Camera, float] | None:
-    """The same camera a hair elsewhere: pixels of table points (N >= 3, 3) have moved by so much (N, 2), up to a few px;
+    """The same camera a hair elsewhere: pixels of table points (N >= 3, 3) moved by so much (N, 2), up to a few px;
     with the root-mean-square part of the movement (px) that no pose explains.
 
     One Gauss-Newton step, which so near is as good as the full refinement and costs a fifth.
