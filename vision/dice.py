@@ -29,7 +29,7 @@ from vision.pips import (
     unpacked,
 )
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
-from vision.registration import Registration
+from vision.registration import Covers, Registration, printed
 
 VALUES = ("1", "2", "3", "4", "5", "6")
 JUDGE_PX = 56
@@ -135,8 +135,9 @@ class DiceEyes:
         self._finder = Net(net_bytes("dice_finder"))
         self._judge = Net(net_bytes("dice_judge"))
 
-    def look(self, image: Image) -> list[Verdict]:
-        """All that might be dice, likeliest first; large ones are sought first, so that no pip of theirs is asked."""
+    def look(self, image: Image, covers: Covers | None = None) -> list[Verdict]:
+        """All that might be dice, likeliest first; large ones are sought first, so that no pip of theirs is asked.
+        Nothing is looked for where `covers` says that something else lies."""
         pyramid = Pyramid(image)
         long_side = max(image.shape[:2])
         first = max(0, math.ceil(math.log2(long_side / COARSE_PX)))
@@ -149,6 +150,7 @@ class DiceEyes:
             if level < first and max(pyramid.level(level).shape[:2]) > FINEST_PX:
                 break
             places = [p for p in found(pyramid, self._finder, level) if not _within(p, verdicts)]
+            places = [p for p in places if covers is None or not covers((p.cx, p.cy))]
             verdicts = apart([*verdicts, *self.judged(pyramid, places)])
         return verdicts
 
@@ -190,6 +192,7 @@ class DiceReader:
 
     def __init__(self, profile: TableProfile | None = None, edge_mm: float = 16.0) -> None:
         self._eyes = DiceEyes()
+        self._profile = profile
         self._registration = None if profile is None else Registration(profile)
         self._edge_mm = edge_mm
         self._camera: Camera | None = None
@@ -203,7 +206,8 @@ class DiceReader:
         pose = None if self._registration is None else self._registration.locate(image)
         self._camera = None if pose is None else pose.camera
         troubles = [] if self._registration is None or pose is not None else ["vision.no_board"]
-        verdicts = [leaning(v, self._camera, self._edge_mm) for v in self._eyes.look(image)]
+        covers = None if self._profile is None or self._camera is None else printed(self._profile, self._camera)
+        verdicts = [leaning(v, self._camera, self._edge_mm) for v in self._eyes.look(image, covers)]
         pieces = tuple(self._piece(v) for v in verdicts if v.logs[NONE] < KEPT)
         if not pieces:
             troubles.append("vision.too_dark" if float(image.mean()) < DARK else "vision.no_dice")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -12,15 +12,14 @@ import numpy as np
 from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
+from vision.domino_choice import FACE_DOWN, THICK_MM, Spot, Verdict, alike, apart, tile_chance, wholes
 from vision.dominoes_line import line_facts
 from vision.pictures import as_bgr
 from vision.pips import STRIDE, Floats, Net, Pyramid, log_softmax, net_bytes, normal, normal_view, peaks, unpacked
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
-from vision.registration import Registration
+from vision.registration import Covers, Registration, printed
 
 VALUES = ("0", "1", "2", "3", "4", "5", "6")
-FACE_DOWN, OTHER = 7, 8
-"""The judge's classes after the values 0..6."""
 UNIT_PX = 28.0
 """Tile length that the finder calls one."""
 SQUARER_PX = (64, 40)
@@ -35,45 +34,15 @@ FINE_ENOUGH_PX = 18.0
 MAYBE = 0.4
 SHARPNESS = 2.0
 """The judge of halves is trained with smoothed labels and is therefore too modest; odds are raised to this power."""
+ROUNDS, PUT = 3, 0.03
+"""A spot is squared up anew at most so often, until it moves by less than the second (in tile lengths)."""
 KEPT = 0.1
 """A place that is a tile less likely than this is passed over."""
 DARK = 12.0
 Known = tuple[tuple[float, float], float, float]
 """Where a tile lay before: its middle (x, y) and its length in mm, its direction in degrees."""
-THICK_MM = 8.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Spot:
-    """Where a tile may lie: its upper face's corners (4, 2) px (left and right of the first half's end, then of the
-    second's, going round) and the probability that a tile lies exactly so."""
-
-    quad: Floats
-    tile: float
-
-    @property
-    def middle(self) -> Floats:
-        """Centre of the upper face in px."""
-        return np.asarray(self.quad.mean(axis=0), np.float32)
-
-    @property
-    def length(self) -> float:
-        """Length of the upper face in px."""
-        return float(np.linalg.norm(self.quad[2] + self.quad[3] - self.quad[0] - self.quad[1])) / 2
-
-    @property
-    def angle_deg(self) -> float:
-        """Direction in the picture from the first half to the second, clockwise from +x."""
-        along = self.quad[2] + self.quad[3] - self.quad[0] - self.quad[1]
-        return math.degrees(math.atan2(float(along[1]), float(along[0])))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Verdict:
-    """A tile and, for each half, the log-probabilities of 0..6, face down, something else."""
-
-    spot: Spot
-    halves: Floats
+Place = tuple[float, float, float, float, float]
+"""Where a tile may lie: middle (x, y) and length in px, direction in the picture in degrees, how strongly (0..1)."""
 
 
 def squarer_map(cx: float, cy: float, length: float, angle_deg: float) -> Floats:
@@ -104,31 +73,33 @@ class DominoEyes:
         self._squarer = Net(net_bytes("domino_squarer"))
         self._judge = Net(net_bytes("domino_halves"))
 
-    def look(self, image: Image, known: Sequence[tuple[float, float, float, float, float]] = ()) -> list[Verdict]:
-        """All that might be tiles; also looked for at `known` places, as `found` gives them."""
+    def look(self, image: Image, known: Sequence[Place] = (), covers: Covers | None = None) -> list[Verdict]:
+        """All that might be tiles; also looked for at `known` places, and nowhere that `covers` says to be covered by
+        something else."""
         pyramid = Pyramid(image)
-        spots = self.squared(pyramid, [*self.found(pyramid), *known])
-        return self.judged(pyramid, spots)
+        verdicts = self.judged(pyramid, self.squared(pyramid, [*self.found(pyramid, covers), *known]))
+        whole = wholes(verdicts)
+        return [*verdicts, *self.judged(pyramid, self.squared(pyramid, whole))] if whole else verdicts
 
-    def found(self, pyramid: Pyramid) -> list[tuple[float, float, float, float, float]]:
+    def found(self, pyramid: Pyramid, covers: Covers | None = None) -> list[Place]:
         """(cx, cy, length, angle in degrees, score) of every place that the finder takes for a tile."""
         long_side = max(pyramid.level(0).shape[:2])
         first = max(0, math.ceil(math.log2(long_side / COARSE_PX)))
-        found: list[tuple[float, float, float, float, float]] = []
+        found: list[Place] = []
         for level in range(first, first + 8):
             if long_side / 2**level < 32:
                 break
-            found += self._on_level(pyramid, level)
+            found += self._on_level(pyramid, level, covers)
         found = _thinned(found)
         level = first
         while level > 0 and (not found or min(f[2] for f in found) < FINE_ENOUGH_PX * 2**level):
             level -= 1
             if max(pyramid.level(level).shape[:2]) > 2200:
                 break
-            found = _thinned(found + self._on_level(pyramid, level))
+            found = _thinned(found + self._on_level(pyramid, level, covers))
         return found
 
-    def _on_level(self, pyramid: Pyramid, level: int) -> list[tuple[float, float, float, float, float]]:
+    def _on_level(self, pyramid: Pyramid, level: int, covers: Covers | None) -> list[Place]:
         image = pyramid.level(level)
         h, w = image.shape[:2]
         ph, pw = -h % 8, -w % 8
@@ -143,14 +114,21 @@ class DominoEyes:
             angle = math.degrees(math.atan2(out[4, r, c], out[3, r, c])) / 2
             length = float(UNIT_PX * np.exp(np.clip(out[5, r, c], -2, 2)))
             if 11.0 <= length <= 75.0 and -2 <= x <= w + 2 and -2 <= y <= h + 2:
-                found.append(((x + 0.5) * f - 0.5, (y + 0.5) * f - 0.5, length * f, angle, float(heat[r, c])))
+                at = ((x + 0.5) * f - 0.5, (y + 0.5) * f - 0.5)
+                if covers is None or not covers(at):
+                    found.append((*at, length * f, angle, float(heat[r, c])))
         return found
 
-    def squared(self, pyramid: Pyramid, places: Sequence[tuple[float, float, float, float, float]]) -> list[Spot]:
-        """The exact corners of what lies at these places; what may be a tile is squared up twice."""
-        first = [s for s in self._square(pyramid, [p[:4] for p in places]) if s.tile > MAYBE]
-        second = self._square(pyramid, [(float(s.middle[0]), float(s.middle[1]), s.length, s.angle_deg) for s in first])
-        return _distinct([s for s in second if s.tile > MAYBE])
+    def squared(self, pyramid: Pyramid, places: Sequence[Place]) -> list[Spot]:
+        """The exact corners of what lies at these places; what may be a tile is squared up anew until it stays put."""
+        moving = _distinct([s for s in self._square(pyramid, [p[:4] for p in places]) if s.tile > MAYBE], 2.0)
+        settled: list[Spot] = []
+        for _ in range(ROUNDS):
+            again = self._square(pyramid, [(*_xy(s), s.length, s.angle_deg) for s in moving])
+            pairs = [(old, new) for old, new in zip(moving, again, strict=True) if new.tile > MAYBE]
+            settled += [new for old, new in pairs if math.dist(_xy(old), _xy(new)) < PUT * new.length]
+            moving = [new for old, new in pairs if math.dist(_xy(old), _xy(new)) >= PUT * new.length]
+        return _distinct([*settled, *moving])
 
     def _square(self, pyramid: Pyramid, places: Sequence[tuple[float, float, float, float]]) -> list[Spot]:
         if not places:
@@ -182,10 +160,10 @@ class DominoEyes:
 
 
 def _thinned(
-    found: Sequence[tuple[float, float, float, float, float]],
-) -> list[tuple[float, float, float, float, float]]:
+    found: Sequence[Place],
+) -> list[Place]:
     """The strongest of those that say the same: nearly one place, size and direction."""
-    kept: list[tuple[float, float, float, float, float]] = []
+    kept: list[Place] = []
     for f in sorted(found, key=lambda f: -f[4]):
         if not any(
             math.hypot(f[0] - k[0], f[1] - k[1]) < 0.2 * max(f[2], k[2])
@@ -197,19 +175,23 @@ def _thinned(
     return kept
 
 
+def _xy(spot: Spot) -> tuple[float, float]:
+    return float(spot.middle[0]), float(spot.middle[1])
+
+
 def _turned(one_deg: float, two_deg: float) -> float:
     """Angle between two directions of tiles, 0..90 degrees."""
     return abs((one_deg - two_deg + 90) % 180 - 90)
 
 
-def _distinct(spots: Sequence[Spot]) -> list[Spot]:
-    """The likeliest of those whose corners all but coincide."""
+def _distinct(spots: Sequence[Spot], loose: float = 1.0) -> list[Spot]:
+    """The likeliest of those whose corners all but coincide (`loose` times as far apart as where all is settled)."""
     kept: list[Spot] = []
     for s in sorted(spots, key=lambda s: -s.tile):
         if not any(
-            float(np.linalg.norm(s.middle - k.middle)) < 0.05 * k.length
-            and _turned(s.angle_deg, k.angle_deg) < 6
-            and max(s.length, k.length) < 1.08 * min(s.length, k.length)
+            float(np.linalg.norm(s.middle - k.middle)) < 0.05 * loose * k.length
+            and _turned(s.angle_deg, k.angle_deg) < 6 * loose
+            and max(s.length, k.length) < (1 + 0.08 * loose) * min(s.length, k.length)
             for k in kept
         ):
             kept.append(s)
@@ -222,6 +204,7 @@ class DominoReader:
 
     def __init__(self, profile: TableProfile | None = None) -> None:
         self._eyes = DominoEyes()
+        self._profile = profile
         self._registration = None if profile is None else Registration(profile)
         self._camera: Camera | None = None
 
@@ -240,8 +223,9 @@ class DominoReader:
         pose = None if self._registration is None else self._registration.locate(image)
         self._camera = None if pose is None else pose.camera
         troubles = [] if self._registration is None or pose is not None else ["vision.no_board"]
-        verdicts = [v for v in self._eyes.look(image, self._known_px(known_mm)) if tile_chance(v) > KEPT]
-        pieces = tuple(self._piece(v) for v in apart(verdicts))
+        covers = None if self._profile is None or self._camera is None else printed(self._profile, self._camera)
+        verdicts = [v for v in self._eyes.look(image, self._known_px(known_mm), covers) if tile_chance(v) > KEPT]
+        pieces = tuple(self._piece(v) for v in apart(alike(verdicts, self._camera)))
         if not pieces:
             troubles.append("vision.too_dark" if float(image.mean()) < DARK else "vision.no_dominoes")
         return replace(blank, pieces=pieces, facts=line_facts(pieces), troubles=tuple(troubles))
@@ -268,8 +252,8 @@ class DominoReader:
                 cv2.putText(out, text, place, cv2.FONT_HERSHEY_SIMPLEX, 0.8, (0, 0, 230), 2, cv2.LINE_AA)
         return out
 
-    def _known_px(self, known_mm: Sequence[Known]) -> list[tuple[float, float, float, float, float]]:
-        """Places on the table as the finder gives them: (cx, cy, length, angle, score) in px."""
+    def _known_px(self, known_mm: Sequence[Known]) -> list[Place]:
+        """Places on the table as the finder gives them."""
         if self._camera is None:
             return []
         out = []
@@ -293,64 +277,6 @@ class DominoReader:
         turn = math.degrees(math.atan2(along[1], along[0]))
         outline = tuple((float(x), float(y)) for x, y in quad)
         return Piece("domino", (float(middle[0]), float(middle[1])), sigma, facts_of(verdict), turn, outline, unit)
-
-
-def tile_chance(verdict: Verdict) -> float:
-    """Probability that a tile lies exactly there: what the squarer and both halves say together."""
-    other = np.exp(verdict.halves[:, OTHER].astype(np.float64))
-    return float(verdict.spot.tile * (1 - other[0]) * (1 - other[1]))
-
-
-def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Those that may all be there at once, since no tile lies in another: the set with the greatest sum of log odds.
-
-    Equal halves that touch look much like a tile of their own; among the tiles of a line such ghosts are outnumbered.
-    """
-    clash = [{j for j, w in enumerate(verdicts) if j != i and _overlap(v, w)} for i, v in enumerate(verdicts)]
-    chances = [min(max(tile_chance(v), 1e-3), 0.998) for v in verdicts]
-    weight = [math.log(c / (1 - c)) + 3.0 for c in chances]
-    left, kept = set(range(len(verdicts))), []
-    while left:
-        group, edge = set(), {min(left)}
-        while edge:
-            group |= edge
-            edge = set().union(*(clash[i] for i in edge)) - group
-        kept += _heaviest(frozenset(group), clash, weight, {})
-        left -= group
-    return [verdicts[i] for i in sorted(kept, key=lambda i: -weight[i])]
-
-
-def _overlap(one: Verdict, two: Verdict) -> bool:
-    """True when the two faces share more than a third of half a tile."""
-    reach = 0.6 * (one.spot.length + two.spot.length)
-    if float(np.abs(one.spot.middle - two.spot.middle).max()) > reach:
-        return False
-    shared = cv2.intersectConvexConvex(cv2.convexHull(one.spot.quad), cv2.convexHull(two.spot.quad))[0]
-    return bool(shared > 0.08 * min(one.spot.length, two.spot.length) ** 2)
-
-
-def _heaviest(
-    group: frozenset[int],
-    clash: Sequence[set[int]],
-    weight: Sequence[float],
-    known: dict[frozenset[int], list[int]],
-) -> list[int]:
-    """The heaviest subset of `group` without a clash: exact, by branching; greedy once that would take too long."""
-    if not group:
-        return []
-    if group in known:
-        return known[group]
-    busiest = max(group, key=lambda i: (len(clash[i] & group), weight[i]))
-    if not clash[busiest] & group:
-        return list(group)
-    if len(known) > 3000:
-        busiest = max(group, key=lambda i: weight[i])
-        return [busiest, *_heaviest(group - clash[busiest] - {busiest}, clash, weight, known)]
-    taken = [busiest, *_heaviest(group - clash[busiest] - {busiest}, clash, weight, known)]
-    passed = _heaviest(group - {busiest}, clash, weight, known)
-    best = max(taken, passed, key=lambda c: sum(weight[i] for i in c))
-    known[group] = best
-    return best
 
 
 def facts_of(verdict: Verdict) -> dict[str, Fact]:

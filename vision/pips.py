@@ -138,13 +138,16 @@ def normal(patches: Sequence[Image]) -> Floats:
 def normal_view(image: Image) -> Floats:
     """A whole picture as a finder's input (1, 3, h, w): as `normal`, but small bright or dark things on a plain ground
     may not stand out further than they do in a close view, where the finder has learned them."""
-    sample = image[::3, ::3]
+    step = max(1, math.isqrt(image.shape[0] * image.shape[1] // SAMPLES))
+    sample = image[::step, ::step]
     low, high = np.percentile(sample, (0.3, 99.7))
     deviation = max(float(sample.std()), float(high - low) / RANGE_DEVIATIONS, 8.0)
     middle = float(sample.mean())
     return np.asarray(cv2.dnn.blobFromImage(image, 1 / deviation, mean=(middle, middle, middle)), np.float32)
 
 
+SAMPLES = 4000
+"""Pixels from which a picture's brightness is judged."""
 RANGE_DEVIATIONS = 4.5
 """Brightness range over standard deviation in a typical close view."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -20,6 +20,8 @@ from vision.pictures import grey, shrunk
 from vision.tapped import TappedBoard
 
 Corners = NDArray[np.float32]
+Covers = Callable[[tuple[float, float]], bool]
+"""Tells whether something lies over a pixel (x, y)."""
 
 FAST_WINDOWS_PX = (7, 15)
 """One adaptive-threshold window a pass: quick on sharp pictures; the full pass of 3 to 23 px follows when it fails."""
@@ -329,3 +331,11 @@ def board_corners_px(profile: TableProfile, camera: Camera) -> tuple[tuple[float
     """The four board corners in the picture, in the board's corner order."""
     corners: Array = np.array([(x, y, 0.0) for x, y in profile.board.corners_mm])
     return tuple((float(u), float(v)) for u, v in camera.project(corners))
+
+
+def printed(profile: TableProfile, camera: Camera) -> Covers:
+    """Tells whether a pixel lies on a marker's print: what looks like a piece there is none."""
+    markers = profile.board.markers
+    squares = [] if markers is None else [camera.project(np.array(c)) for c in markers.corners_mm.values()]
+    rings = [square.astype(np.float32) for square in squares]
+    return lambda xy: any(cv2.pointPolygonTest(ring, xy, False) >= 0 for ring in rings)

@@ -11,7 +11,8 @@ import pytest
 
 from devices.contract import Frame, Image
 from devices.simulated.dominoes import DominoOptions, DominoTruth, domino_scene
-from vision.dominoes import FACE_DOWN, HALF_PX, MARGIN, DominoReader, Spot, Verdict, apart, facts_of, half_maps
+from vision.domino_choice import FACE_DOWN, Spot, Verdict, apart
+from vision.dominoes import HALF_PX, MARGIN, DominoReader, facts_of, half_maps
 from vision.reading import SURE_LEAD, Piece, Reading
 
 
