@@ -139,8 +139,9 @@ def test_under_a_hand_nothing_is_stated_wrongly() -> None:
     assert any(f.reason == "hand" and f.hidden for f in reading.facts.values())
 
 
-def test_agreed_colours_follow_the_light() -> None:
-    rng = np.random.default_rng(8)
+@pytest.mark.parametrize("seed", [8, 10])
+def test_agreed_colours_follow_the_light(seed: int) -> None:
+    rng = np.random.default_rng(seed)
     look = position(rng, BOARD, 4)
     scene = token_scene(rng, BOARD, COLOURS, look, TokenOptions(shot=SMALL))
     reader = TokenReader(TableProfile(BOARD), COLOURS)
@@ -148,7 +149,7 @@ def test_agreed_colours_follow_the_light() -> None:
         warmer = np.clip(scene.image * np.array(gains), 0, 255).astype(np.uint8)
         right, wrong = outcome(reader.read(Frame(warmer, 0, 0.0, "")), look)
         assert not wrong
-        assert right >= 0.9 * len(look)
+        assert right >= 0.95 * len(look)
         reader.agree(look)
 
 

@@ -1,0 +1,247 @@
+"""Which cells of a printed board hold something: each compared with its like, and what lies between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.geometry import Array
+from calibration.profile import Board
+from devices.contract import Image
+from vision.registration import Pose
+from vision.sampling import Bools, Floats, Stencil, logs, middle, spread_of
+
+STEP_MM = 2.3
+REACH = 1.3
+"""Samples go this many token radii out: the token and a little of the board around it."""
+
+RINGS = (0.38, 0.66, 0.92)
+"""Outer radii (in token radii) of the rings whose median colour is compared with the printed board's."""
+
+NOISE = (0.02, 0.02, 0.05)
+"""Least spread of red-green, blue-green and brightness (log units) taken for the printed board's own."""
+
+MANY = 16
+"""Cells of one look from which a slope over the board can be told from what lies on some of them."""
+
+PRESENT = 6.0
+"""Spreads from the board's own look at which a cell as surely holds something as nothing."""
+
+ODD = 9.0
+"""Spreads from the others of its kind at which a spot between cells is not the board."""
+
+PLAIN, DARKEST = 0.02, -2.6
+"""Spread of log brightness over a board below which no print is seen, and brightness below which it is too dark."""
+
+BURNT = 250
+"""Level from which a sample is at the top of the sensor's range."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """All cells of one picture: samples (cells, points, 3) as red-green, blue-green and brightness in log units, the
+    same of the spots between cells (spots, 3; NaN outside the picture), the share of each cell's samples
+    at the top of the sensor's range, and which cells lie inside the picture."""
+
+    samples: Floats
+    between: Floats
+    burnt: Floats
+    inside: Bools
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Presence:
+    """What is there on the cells (N,) of one picture. `strange`: spreads from the look of an empty cell; `lean`: how
+    far (in token radii) what is there has its middle off the cell's; `covered`: a hand or so lies there, `touched`:
+    perhaps; `loose`: empty, with something beside it that is on no cell; `ground`: colour and brightness (N, 3) of the
+    plain board under this light."""
+
+    strange: Floats
+    lean: Floats
+    covered: Bools
+    touched: Bools
+    loose: Bools
+    ground: Floats
+
+
+class CellBoard:
+    """The cells of one board spec: their samples, and what is there; keeps nothing from picture to picture."""
+
+    def __init__(self, board: Board) -> None:
+        """`board` has places, `token_radius`, `token_height` and `board_height`, and maybe `grid.groups`."""
+        self.poses = np.array([(x, y, 0.0) for x, y in board.places_mm.values()])
+        groups = {place: name for name, places in board.grid.get("groups", {}).items() for place in places}
+        self._groups = [
+            np.array([groups.get(p, "") == name for p in board.places_mm])
+            for name in ["", *sorted(set(groups.values()))]
+        ]
+        radius = board.sizes_mm["token_radius"]
+        steps = np.arange(-radius * REACH, radius * REACH + 0.1, STEP_MM)
+        points = np.array([(x, y) for x in steps for y in steps if np.hypot(x, y) <= radius * REACH])
+        self._points = points / radius
+        self.distance = np.hypot(*self._points.T)
+        self._stencil = Stencil(points)
+        self._heights_mm = (board.sizes_mm["token_height"], board.sizes_mm["board_height"])
+        self._rings = [(self.distance >= a) & (self.distance < b) for a, b in pairwise((0.0, *RINGS))]
+        self.within = self.distance < RINGS[-1]
+        self._spots, self._kinds, self._beside = _spots(self.poses)
+        self._basis = _quadratic(self.poses, self.poses)
+        self._spot_basis = _quadratic(self._spots, self.poses)
+
+    def sample(self, picture: Image, pose: Pose) -> Cells:
+        """The samples of one picture."""
+        colours, inside = self._stencil.colours(picture, pose.camera, self.poses, self._heights_mm[0])
+        spots, seen = _CROSS.colours(picture, pose.camera, self._spots, self._heights_mm[1])
+        top = np.maximum(np.maximum(colours[..., 0], colours[..., 1]), colours[..., 2])
+        burnt = np.count_nonzero(top >= BURNT, axis=1).astype(np.float32) / np.float32(top.shape[1])
+        between = _opponent(spots).mean(axis=1)
+        between[~seen.all(axis=1)] = np.nan
+        return Cells(_opponent(colours), between, burnt, inside.mean(axis=1) > 0.97)
+
+    def judge(self, cells: Cells) -> Presence:
+        """What is there on each cell."""
+        ground, between = self._light_field(cells)
+        relative = cells.samples - ground[:, None]
+        rings = np.stack([middle(relative[:, ring], axis=1) for ring in self._rings], axis=1)
+        strange = np.zeros(len(self.poses), dtype=np.float32)
+        lean = np.zeros(len(self.poses), dtype=np.float32)
+        for group in self._groups:
+            off = self._beside_usual(rings[group], group)
+            # The 40 % that are most alike stand for the empty ones: up to half of the cells may hold something.
+            at = int(0.4 * (len(off) - 1))
+            spread = np.maximum(np.partition(np.abs(off), at, axis=0)[at] / 0.524, NOISE)
+            score = off / spread
+            strange[group] = np.sqrt(np.mean(np.sum(score[..., :2] ** 2, axis=2) + 0.3 * score[..., 2] ** 2, axis=1))
+            # Sample by sample: where what is not the board as it is printed there has its middle.
+            taken = group & (strange > PRESENT / 2)
+            if taken.any():
+                # Some forty cells say well enough how the print looks.
+                like = relative[group][:: max(1, int(group.sum()) // 40), :, :2]
+                away = np.abs(relative[taken][..., :2] - middle(like, axis=0)).max(axis=2)
+                alien = (away > 4 * NOISE[0]).astype(np.float32)
+                reach = np.hypot(*(alien @ self._points.astype(np.float32)).T)
+                lean[taken] = reach / np.maximum(alien.sum(axis=1), 10)
+        taken = strange > PRESENT / 2
+        odd = self._odd(between)
+        covered, touched = self._covered(odd)
+        return Presence(strange, lean, covered, touched, self._beside_token(odd, taken), ground)
+
+    def _beside_usual(self, rings: Floats, group: Bools) -> Floats:
+        """How far each cell's rings (cells, rings, 3) are off those of its like: off their median, and where they are
+        many also off a slope over the board (a printed ring lies aside where the registration is a little off)."""
+        off = rings - middle(rings, axis=0)
+        if len(rings) < MANY:
+            return np.asarray(off, dtype=np.float32)
+        flat = off.reshape(len(off), -1).astype(np.float64)
+        basis = self._basis[group][:, :3]
+        weight = np.ones(len(flat))
+        for _ in range(4):
+            rest = flat - basis @ _weighted_fit(basis, flat, weight)
+            size = np.sqrt((rest * rest).sum(axis=1))
+            weight = 1 / (1 + (size / max(1.5 * _lower_part(size), 1e-6)) ** 4)
+        return np.asarray(rest.reshape(off.shape), dtype=np.float32)
+
+    def _light_field(self, cells: Cells) -> tuple[Floats, Floats]:
+        """Colour and brightness (cells, 3) of the plain board under this light: a quadratic over the board, fitted to
+        the plain cells with those that hold something weighed out; and how far the spots between cells are off it."""
+        centre = middle(cells.samples[:, self.within], axis=1).astype(np.float64)
+        basis = self._basis
+        plain = self._groups[0].astype(np.float64)
+        weight = plain
+        fit: Array = np.zeros((basis.shape[1], 3))
+        for _ in range(7):
+            fit = _weighted_fit(basis, centre, weight)
+            off = np.abs(centre - basis @ fit).max(axis=1)
+            spread = max(float(spread_of(off[plain > 0], axis=0)), 0.02)
+            weight = plain / (1 + (off / (2 * spread)) ** 4)
+        between = cells.between - self._spot_basis @ fit
+        return (basis @ fit).astype(np.float32), between.astype(np.float32)
+
+    def _odd(self, between: Floats) -> Bools:
+        """Spots between cells that do not look as the others of their kind do. A shadow darkens but does not colour, so
+        only the hue counts."""
+        odd = np.ones(len(between), dtype=bool)
+        for kind in range(3):
+            alike = (self._kinds == kind) & ~np.isnan(between[:, 0])
+            if alike.any():
+                off = between[alike, :2] - middle(between[alike, :2], axis=0)
+                odd[alike] = (np.abs(off) / np.maximum(spread_of(off, axis=0), NOISE[:2])).max(axis=1) > ODD
+        return odd
+
+    def _covered(self, odd: Bools) -> tuple[Bools, Bools]:
+        """Cells with half of their crossings odd (something larger than a token lies there), and those with one of them
+        and two sides odd."""
+        crossing = self._beside[:, self._kinds == 0]
+        count, strange = crossing.sum(axis=1), crossing @ odd[self._kinds == 0].astype(np.intp)
+        sides = self._beside[:, self._kinds > 0] @ odd[self._kinds > 0].astype(np.intp)
+        return np.asarray((strange > 1) & (2 * strange >= count)), np.asarray((strange > 0) & (sides > 1))
+
+    def _beside_token(self, odd: Bools, taken: Bools) -> Bools:
+        """Cells that seem empty though something lies between them and others that seem so too."""
+        loose = odd & (taken.astype(np.intp) @ self._beside == 0)
+        return np.asarray((self._beside[:, loose].sum(axis=1) > 0) & ~taken)
+
+
+_CROSS = Stencil(np.array([(0.0, 0.0), (1.2, 0.8), (-0.8, 1.2), (-0.4, -1.3)]))
+
+
+def no_print(cells: Cells) -> tuple[str, ...]:
+    """What is wrong with a picture in which nothing is printed where the board should be."""
+    light = cells.samples[..., 2]
+    if float(light.std()) > PLAIN:
+        return ()
+    level = float(light.mean())
+    return ("vision.too_dark" if level < DARKEST else "vision.too_bright" if level > -PLAIN else "vision.no_board",)
+
+
+def _opponent(colours: Image) -> Floats:
+    """Red-green, blue-green and brightness (..., 3) in log units of 8-bit BGR colours (N, M, 3)."""
+    light = logs(colours)
+    blue, green, red = light[..., 0], light[..., 1], light[..., 2]
+    return np.stack([red - green, blue - green, (blue + green + red) / 3], axis=-1)
+
+
+def _spots(poses: Array) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
+    """The points between cells (N, 3 as poses): where four meet (kind 0), and the middles of the sides of two that lie
+    along x (1) or y (2); the kinds (N,); and which spots are whose (cells, N; 1 or 0)."""
+    pitch = float(np.min(np.linalg.norm(poses[1:, :2] - poses[0, :2], axis=1)))
+    meeting: dict[tuple[int, int], list[int]] = {}
+    for cell, (x, y, _) in enumerate(poses):
+        for sx in (-1, 0, 1):
+            for sy in (-1, 0, 1):
+                meeting.setdefault((round(2 * x / pitch) + sx, round(2 * y / pitch) + sy), []).append(cell)
+    # A cell's own middle is met by one cell, a side's by two, a crossing by four.
+    first = next(iter(poses))
+    odd = (round(2 * first[0] / pitch) % 2, round(2 * first[1] / pitch) % 2)
+    spots, kinds, owners = [], [], []
+    for (kx, ky), cells in meeting.items():
+        aside = (kx % 2 != odd[0], ky % 2 != odd[1])
+        if len(cells) == 2 * sum(aside) and any(aside):
+            spots.append((kx * pitch / 2, ky * pitch / 2, 0.0))
+            kinds.append(0 if all(aside) else 1 if aside[0] else 2)
+            owners.append(cells)
+    beside = np.zeros((len(poses), len(spots)), dtype=np.intp)
+    for n, cells in enumerate(owners):
+        beside[cells, n] = 1
+    return np.array(spots).reshape(-1, 3), np.array(kinds, dtype=np.intp), beside
+
+
+def _weighted_fit(basis: Array, values: Array, weight: Array) -> Array:
+    """Coefficients (terms, channels) of the least squares fit of values (N, channels) by the basis (N, terms)."""
+    weighted = basis * weight[:, None]
+    # The small addend keeps a board with few plain cells solvable.
+    return np.asarray(np.linalg.solve(weighted.T @ basis + 1e-6 * np.eye(basis.shape[1]), weighted.T @ values))
+
+
+def _lower_part(sizes: Array) -> float:
+    """The value that 40 % of the sizes (N,) do not pass."""
+    return float(np.partition(sizes, int(0.4 * (len(sizes) - 1)))[int(0.4 * (len(sizes) - 1))])
+
+
+def _quadratic(at: Array, over: Array) -> Array:
+    """Terms (N, 6) of a quadratic in the places `at`, scaled by the extent of `over`."""
+    x, y = (at[:, :2] / np.abs(over[:, :2]).max()).T
+    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
