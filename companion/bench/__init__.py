@@ -142,6 +142,20 @@ def arena() -> dict[str, Json]:
     return {"arena_rest_ratio": round(ratios[0], 3), "arena_motion_ratio": round(ratios[1], 3)}
 
 
+def pieces() -> dict[str, Json]:
+    """The figures of free and of placed pieces, in a process whose matrix library has one thread: it takes more from
+    the start, and what its threads wait for would be counted."""
+    code = (
+        "import json, cv2; cv2.setNumThreads(1)\n"
+        "from companion.bench import free_pieces, placed_pieces\n"
+        "print(json.dumps({**free_pieces.free_pieces(), **placed_pieces.figures()}))"
+    )
+    env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    told = subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True, text=True)
+    figures: dict[str, Json] = json.loads(told.stdout.splitlines()[-1])
+    return figures
+
+
 def explanations() -> dict[str, Json]:
     """Milliseconds to explain what is seen: legal turns, and looks with a few facts changed at random."""
     engine, state = _start(0)
