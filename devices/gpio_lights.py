@@ -12,10 +12,19 @@ from devices.contract import SIGNALS, Clock, Condition, DeviceGone
 from devices.signals import Pattern, load_patterns
 from devices.wiring import bad_pin
 
+_COLOURS: Mapping[frozenset[str], frozenset[str]] = {
+    frozenset({"green"}): frozenset({"rgb_green"}),
+    frozenset({"amber"}): frozenset({"rgb_red", "rgb_green"}),
+    frozenset({"red"}): frozenset({"rgb_red"}),
+    frozenset({"amber", "red"}): frozenset({"rgb_red", "rgb_blue"}),
+}
+"""The colour of an RGB light for the lamps of a step: yellow for amber, violet where two lamps burn."""
+
 
 class GpioLights:
-    """The green, amber and red light and the buzzer. `show` only names the signal; `tick` makes the pins follow its
-    pattern, called by a thread of its own (`run`) or, in tests, by hand."""
+    """The green, amber and red light, an RGB light (pins `rgb_red`, `rgb_green`, `rgb_blue`), the buzzer. `show` only
+    names the signal; `tick` makes the pins follow its pattern, called by a thread of its own (`run`) or, in tests, by
+    hand."""
 
     def __init__(
         self,
@@ -87,9 +96,11 @@ class GpioLights:
 
     def _set_pins(self) -> float | None:
         step, left_s = self._patterns[self._signal].at(self._clock.now_s() - self._since_s)
+        on = frozenset(step.on)
+        on |= _COLOURS.get(on, frozenset())
         for name, lamp in self._lamps.items():
-            if bool(lamp.value) != (name in step.on):
-                lamp.value = name in step.on
+            if bool(lamp.value) != (name in on):
+                lamp.value = name in on
         if self._buzzer is not None:
             if step.tone_hz:
                 self._buzzer.frequency = step.tone_hz

@@ -187,6 +187,26 @@ def test_the_signals_on_the_pins(factory: MockFactory, clock: HandClock) -> None
     assert not any(factory.pin(n).state for n in LAMPS.values())
 
 
+def test_an_rgb_light_has_a_colour_for_every_signal(tmp_path: Path, factory: MockFactory, clock: HandClock) -> None:
+    pins = tmp_path / "pins.toml"
+    pins.write_text("[lights]\nrgb_red = 16\nrgb_green = 20\nrgb_blue = 21\n")
+    lights = open_lights(f"gpio-mock://{pins}", clock, factory)
+    colours = {}
+    for signal in SIGNALS:
+        lights.show(signal)
+        lights.tick()
+        colours[signal] = "".join(c for c, pin in (("r", 16), ("g", 20), ("b", 21)) if factory.pin(pin).state)
+    lights.close()
+    assert colours == {
+        "off": "",
+        "accepted": "g",
+        "provisional": "g",
+        "question": "rg",
+        "illegal": "r",
+        "trouble": "rb",
+    }
+
+
 def test_every_signal_ends_silent_or_repeats() -> None:
     for signal, pattern in load_patterns().items():
         step, left_s = pattern.at(1000.0)

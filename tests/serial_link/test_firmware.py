@@ -72,15 +72,15 @@ def test_the_lamps_say_that_the_host_is_gone(board: Board, box: SerialBox) -> No
         time.sleep(0.05)
 
 
-def test_a_game_driven_by_the_firmware(board: Board, tmp_path: Path) -> None:
+def test_a_whole_game_driven_by_the_firmware(board: Board, tmp_path: Path) -> None:
     """Turns end by the box's buttons alone and its lamps tell the verdict; a camera that fails changes nothing."""
     entry = GAMES["moguli"]
-    rules, choose, chance = entry.load_rules(), entry.load_choose(), random.Random(4)
+    rules, hint = entry.load_rules(), entry.load_hint()
+    assert hint is not None
     journal, _ = open_journal(tmp_path)
     bulletin = Bulletin()
-    service = Service(
-        lambda name: GAMES[name].load_rules(), journal, bulletin, deal=lambda n, c: GAMES[n].deal_start(c)
-    )
+    short = entry.deal_start(random.Random(2))
+    service = Service(lambda name: GAMES[name].load_rules(), journal, bulletin, deal=lambda name, chance: short)
     service.start()
     thread = BoxThread(service, f"serial://{board.port}", tmp_path, lights=True)
     thread.start()
@@ -95,34 +95,74 @@ def test_a_game_driven_by_the_firmware(board: Board, tmp_path: Path) -> None:
     def turns() -> list[str]:
         return [line.text for line in bulletin.snapshot().record]
 
+    def lamps(signal: str) -> None:
+        wait(lambda: board.shown()[-1:] == [signal], f"the lamps show {signal}")
+
+    def move_a_stranger() -> None:
+        """The one whose turn it is not moves a pawn."""
+        look = rules.look(service.match.agreed)
+        to_act = rules.to_act(service.match.agreed).players
+        stranger = next(p for p in ("1", "2") if int(p) - 1 not in to_act)
+        place = next(k for k, v in look.items() if k.startswith("pawn:") and v == stranger)
+        empty = next(k for k, v in look.items() if k.startswith("pawn:") and v == "-" and k[-1] == "4")
+        service.submit("set_facts", {"facts": {place: "-", empty: stranger}}, table)
+        lamps("illegal")
+        board.press("takeback")
+        lamps("accepted")
+
     try:
         wait(lambda: any(d.name == "box" and d.ok for d in bulletin.snapshot().devices), "the box is found")
         names = {"game": "moguli", "players": ["Ada", "Bea"], "start": "shuffle"}
         assert service.submit("new_game", names, table).ok
         played: list[str] = []
-        for number in range(6):
+        while rules.outcome(service.match.agreed) is None:
             state = service.match.agreed
             player = rules.to_act(state).players[0]
-            turn = choose(state, chance)
-            if number == 3:
+            turn = hint(state)[0]
+            if len(played) == 3:
                 service.report(None, "camera", Message("devices.camera_gone", (("url", "v4l2://x"), ("error", "gone"))))
+                move_a_stranger()
             assert service.submit("set_facts", {"facts": dict(rules.trace(state, turn))}, table).ok
-            wait(lambda: board.shown()[-1:] == ["provisional"], "the lamps show an open turn")
-            assert turns() == played
-            board.press(f"done{player + 1}")
+            if rules.outcome(rules.apply(state, turn)) is None:
+                lamps("provisional")
+                assert turns() == played
+                board.press(f"done{player + 1}")
             played.append(rules.text(turn))
-            wait(lambda: turns() == played, "the press ends the turn")
-            wait(lambda: board.shown()[-1:] == ["accepted"], "the lamps show it")
-        service.report(None, "camera", None)
-        board.press("takeback")
-        wait(lambda: turns() == played[:-1], "the button takes the last turn back")
+            wait(lambda: turns() == played, "the turn is in the record")
+            lamps("accepted")
+            assert len(played) < 60
+        assert bulletin.snapshot().phase == "over" and len(bulletin.snapshot().winners) == 1
+        assert [t.words.id for t in bulletin.snapshot().troubles] == ["devices.camera_gone"]
+    finally:
+        thread.stop()
+        service.stop()
+        journal.close()
+
+
+def test_the_takeback_button_takes_the_last_turn_back(board: Board, tmp_path: Path) -> None:
+    journal, _ = open_journal(tmp_path)
+    bulletin = Bulletin()
+    games = lambda name: GAMES[name].load_rules()  # noqa: E731
+    service = Service(games, journal, bulletin, deal=lambda n, c: GAMES[n].deal_start(c))
+    service.start()
+    thread = BoxThread(service, f"serial://{board.port}", tmp_path, lights=True)
+    thread.start()
+    table = Author("seat", "laptop")
+    try:
+        end = time.monotonic() + 20
+        assert service.submit("new_game", {"game": "moguli", "players": ["Ada", "Bea"], "start": "shuffle"}, table).ok
         state = service.match.agreed
-        stranger = next(p for p in ("1", "2") if int(p) - 1 not in rules.to_act(state).players)
-        look = rules.look(state)
-        place = next(k for k, v in look.items() if k.startswith("pawn:") and v == stranger)
-        empty = next(k for k, v in look.items() if k.startswith("pawn:") and v == "-" and k[-1] == "4")
-        service.submit("set_facts", {"facts": {place: "-", empty: stranger}}, table)
-        wait(lambda: board.shown()[-1:] == ["illegal"], "the lamps show an illegal act")
+        turn = GAMES["moguli"].load_choose()(state, random.Random(4))
+        text = games("moguli").text(turn)
+        assert service.submit("declare", {"text": text}, table).ok
+        assert [line.text for line in bulletin.snapshot().record] == [text]
+        while not any(d.name == "box" and d.ok for d in bulletin.snapshot().devices):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        board.press("takeback")
+        while bulletin.snapshot().record:
+            assert time.monotonic() < end
+            time.sleep(0.02)
     finally:
         thread.stop()
         service.stop()

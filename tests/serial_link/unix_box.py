@@ -15,7 +15,12 @@ from devices.firmware.panel import Panel
 
 def main() -> None:
     panel = Panel(
-        "mp01", "micropython", "boot1", ["done1", "done2", "takeback"], ["a"], lambda s: print(s, file=sys.stderr)
+        "mp01",
+        "micropython",
+        "boot1",
+        ["done1", "done2", "takeback", "referee"],
+        ["a"],
+        lambda s: print(s, file=sys.stderr),
     )
     pokes = open(sys.argv[2])  # noqa: PTH123, SIM115
     waiting = select.poll()
