@@ -13,6 +13,7 @@ from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.domino_choice import FACE_DOWN, THICK_MM, Spot, Verdict, alike, apart, tile_chance, wholes
+from vision.domino_neighbours import Place, neighbours
 from vision.dominoes_line import line_facts
 from vision.pictures import as_bgr
 from vision.pips import STRIDE, Floats, Net, Pyramid, log_softmax, net_bytes, normal, normal_view, peaks, unpacked
@@ -41,8 +42,6 @@ KEPT = 0.1
 DARK = 12.0
 Known = tuple[tuple[float, float], float, float]
 """Where a tile lay before: its middle (x, y) and its length in mm, its direction in degrees."""
-Place = tuple[float, float, float, float, float]
-"""Where a tile may lie: middle (x, y) and length in px, direction in the picture in degrees, how strongly (0..1)."""
 
 
 def squarer_map(cx: float, cy: float, length: float, angle_deg: float) -> Floats:
@@ -78,8 +77,10 @@ class DominoEyes:
         something else."""
         pyramid = Pyramid(image)
         verdicts = self.judged(pyramid, self.squared(pyramid, [*self.found(pyramid, covers), *known]))
-        whole = wholes(verdicts)
-        return [*verdicts, *self.judged(pyramid, self.squared(pyramid, whole))] if whole else verdicts
+        for more in (wholes, lambda found: neighbours(pyramid, apart(alike(found, None)))):
+            places = [p for p in more(verdicts) if covers is None or not covers(p[:2])]
+            verdicts += self.judged(pyramid, self.squared(pyramid, places))
+        return verdicts
 
     def found(self, pyramid: Pyramid, covers: Covers | None = None) -> list[Place]:
         """(cx, cy, length, angle in degrees, score) of every place that the finder takes for a tile."""
