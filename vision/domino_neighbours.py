@@ -16,8 +16,8 @@ Place = tuple[float, float, float, float, float]
 """Where a tile may lie: middle (x, y) and length in px, direction in the picture in degrees, how strongly (0..1)."""
 GRID = 7, 3
 """Points along and across a face at which its colour is taken."""
-ALIKE = 0.45
-"""A place is of the tiles' material when its colour is nearer to theirs than this share of the way to the table's."""
+ALIKE = 0.3
+"""A place is of the tiles' material when its colour lies at least this share of the way from the table's to theirs."""
 
 
 def neighbours(pyramid: Pyramid, verdicts: Sequence[Verdict]) -> list[Place]:
@@ -31,7 +31,7 @@ def neighbours(pyramid: Pyramid, verdicts: Sequence[Verdict]) -> list[Place]:
     body = np.median([_colour(pyramid, s.quad) for s in tiles], axis=0)
     whole = pyramid.level(0)
     ground = np.median(whole[:: max(1, whole.shape[0] // 60), :: max(1, whole.shape[1] // 60)].reshape(-1, 3), axis=0)
-    far = float(np.abs(body - ground).max())
+    way = (body - ground) / max(float(np.sum((body - ground) ** 2)), 1.0)
     height, width = whole.shape[:2]
     rings = [np.ascontiguousarray(cv2.convexHull(s.quad), np.float32) for s in tiles]
     places = []
@@ -43,7 +43,7 @@ def neighbours(pyramid: Pyramid, verdicts: Sequence[Verdict]) -> list[Place]:
                 continue
             across = np.array([-along[1], along[0]]) / 2
             quad = np.array([-along - across, -along + across, along + across, along - across]) + middle
-            if float(np.abs(_colour(pyramid, quad.astype(np.float32)) - body).max()) < ALIKE * far:
+            if float((_colour(pyramid, quad.astype(np.float32)) - ground) @ way) > ALIKE:
                 angle = math.degrees(math.atan2(along[1], along[0]))
                 places.append((x, y, 2 * float(np.hypot(*along)), angle, spot.tile))
     return places

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import cv2
@@ -12,7 +12,7 @@ import numpy as np
 from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
-from vision.domino_choice import FACE_DOWN, THICK_MM, Spot, Verdict, alike, apart, tile_chance, wholes
+from vision.domino_choice import FACE_DOWN, LIKELY, THICK_MM, Spot, Verdict, alike, apart, tile_chance, wholes
 from vision.domino_neighbours import Place, neighbours
 from vision.dominoes_line import line_facts
 from vision.pictures import as_bgr
@@ -77,9 +77,12 @@ class DominoEyes:
         something else."""
         pyramid = Pyramid(image)
         verdicts = self.judged(pyramid, self.squared(pyramid, [*self.found(pyramid, covers), *known]))
-        for more in (wholes, lambda found: neighbours(pyramid, apart(alike(found, None)))):
+        for more in (wholes, *[_next_in_line(pyramid)] * ROUNDS):
             places = [p for p in more(verdicts) if covers is None or not covers(p[:2])]
-            verdicts += self.judged(pyramid, self.squared(pyramid, places))
+            new = self.judged(pyramid, self.squared(pyramid, places))
+            verdicts += new
+            if more is not wholes and not any(tile_chance(v) > LIKELY for v in new):
+                break
         return verdicts
 
     def found(self, pyramid: Pyramid, covers: Covers | None = None) -> list[Place]:
@@ -197,6 +200,10 @@ def _distinct(spots: Sequence[Spot], loose: float = 1.0) -> list[Spot]:
         ):
             kept.append(s)
     return kept
+
+
+def _next_in_line(pyramid: Pyramid) -> Callable[[Sequence[Verdict]], list[Place]]:
+    return lambda verdicts: neighbours(pyramid, apart(alike(verdicts, None)))
 
 
 class DominoReader:
