@@ -22,6 +22,7 @@ from companion.journal import Journal, JournalError
 from companion.match import GamesByName, Match, as_json
 from companion.snapshots import snapshot
 from companion.step import Step, step
+from companion.tray import Tray
 from devices.contract import Clock, DeviceGone, Lights
 
 REPLY_S = 10.0
@@ -120,6 +121,7 @@ class Service:
         self.write_s = 0.0
         """How long the newest write to the disk took."""
         self._picture = ""
+        self._tray = Tray()
         self._inbox: queue.SimpleQueue[tuple[Evidence | Callable[[], None] | None, Future[Reply] | None]] = (
             queue.SimpleQueue()
         )
@@ -286,6 +288,10 @@ class Service:
         if done.events or told:
             self._publish()
         self.on_input(evidence, done)
+        if isinstance(evidence, Seen):
+            rolls = self._tray.rolled(evidence)
+            for roll in rolls if self.match.phase == "playing" and not self.match.paused else ():
+                self._handled(roll)
         return done.reply
 
     def _tell_roll(self, reply: Reply) -> bool:
