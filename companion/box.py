@@ -76,16 +76,16 @@ class BoxThread:
         if isinstance(event, Press):
             press(self._service, event.button)
         elif isinstance(event, DieReport) and event.fresh:
-            self._roll(event)
+            hear_die(self._service, event)
 
-    def _roll(self, report: DieReport) -> None:
-        """A settled die is evidence; a cocked one is said until it rolls again; a rolling one is nothing yet."""
-        name = f"die {report.die}"
-        cocked = Message("rolls.cocked", (("die", report.die),)) if report.phase == "cocked" else None
-        self._service.report(None, name, cocked)
-        if report.phase == "settled" and report.value is not None:
-            author = Author("die", report.die)
-            self._service.hear(Rolled(report.die, report.value, author, report.faces, report.time_s))
+
+def hear_die(service: Service, report: DieReport) -> None:
+    """A settled die is evidence; a cocked one is said until it rolls again; a rolling one is nothing yet."""
+    cocked = Message("rolls.cocked", (("die", report.die),)) if report.phase == "cocked" else None
+    service.report(None, f"die {report.die}", cocked)
+    if report.phase == "settled" and report.value is not None:
+        author = Author("die", report.die)
+        service.hear(Rolled(report.die, report.value, author, report.faces, report.time_s))
 
 
 def press(service: Service, button: str) -> None:

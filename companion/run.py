@@ -14,6 +14,7 @@ from companion.buttons import ButtonsThread, report_part
 from companion.channel import Task
 from companion.commands import Corners
 from companion.config import Config
+from companion.dice import DiceThread
 from companion.games.contract import Message
 from companion.process import EyesProcess
 from companion.registry import game
@@ -36,6 +37,7 @@ class Table:
         self._eyes: EyesProcess | None = None
         self._buttons: ButtonsThread | None = None
         self._box: BoxThread | None = None
+        self._dice: DiceThread | None = None
 
     def start(self) -> None:
         """Opens what the configuration names."""
@@ -48,6 +50,9 @@ class Table:
         if config.box:
             self._box = BoxThread(self._service, config.box, self._data, lights=not config.lights)
             self._box.start()
+        if config.dice:
+            self._dice = DiceThread(self._service, config.dice)
+            self._dice.start()
         if config.camera:
             entry = game(config.game)
             entry.load_reader()  # a game without eyes is told at once, not by a child that ends
@@ -60,7 +65,7 @@ class Table:
 
     def stop(self) -> None:
         """Closes everything."""
-        for thread in (self._eyes, self._buttons, self._box):
+        for thread in (self._eyes, self._buttons, self._box, self._dice):
             if thread is not None:
                 thread.stop()
 

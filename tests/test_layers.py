@@ -14,7 +14,7 @@ OURS = ("calibration", "devices", "vision", "companion", "web")
 # Longest matching package decides. "std" allows the standard library; every other name is a package (and all below it).
 ALLOWED: dict[str, frozenset[str]] = {
     "calibration": frozenset({"std", "numpy", "cv2", "tomli_w", "calibration"}),
-    "devices": frozenset({"std", "numpy", "cv2", "gpiozero", "serial", "picamera2", "devices"}),
+    "devices": frozenset({"std", "numpy", "cv2", "gpiozero", "serial", "picamera2", "bleak", "devices"}),
     "devices.simulated": frozenset({"std", "numpy", "cv2", "devices", "calibration", "gpiozero"}),
     "devices.firmware": frozenset({"std", "devices.firmware"}),
     "devices.firmware.main": frozenset({"std", "machine", "micropython", "devices.firmware"}),
