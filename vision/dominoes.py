@@ -32,6 +32,8 @@ MARGIN = 0.15
 LEAST_HEAT = 0.36
 COARSE_PX = 680
 FINE_ENOUGH_PX = 18.0
+"""While the smallest likely tile measures less than this on the finest level searched, the next finer one is too."""
+FINEST_PX = 2200
 MAYBE = 0.4
 SHARPNESS = 2.0
 """The judge of halves is trained with smoothed labels and is therefore too modest; odds are raised to this power."""
@@ -76,7 +78,23 @@ class DominoEyes:
         """All that might be tiles; also looked for at `known` places, and nowhere that `covers` says to be covered by
         something else."""
         pyramid = Pyramid(image)
-        verdicts = self.judged(pyramid, self.squared(pyramid, [*self.found(pyramid, covers), *known]))
+        long_side = max(image.shape[:2])
+        first = max(0, math.ceil(math.log2(long_side / COARSE_PX)))
+        coarse = [
+            p
+            for k in range(first, first + 8)
+            if k == first or long_side / 2**k >= 32
+            for p in self._on_level(pyramid, k, covers)
+        ]
+        verdicts = self.judged(pyramid, self.squared(pyramid, [*_thinned(coarse), *known]))
+        for level in range(first - 1, -1, -1):
+            sides = [v.spot.length for v in alike([v for v in verdicts if tile_chance(v) > LIKELY], None)]
+            if max(pyramid.level(level).shape[:2]) > FINEST_PX or min(sides, default=0) >= FINE_ENOUGH_PX * 2 ** (
+                level + 1
+            ):
+                break
+            finer = _thinned(self._on_level(pyramid, level, covers))
+            verdicts += self.judged(pyramid, self.squared(pyramid, finer))
         for more in (wholes, *[_next_in_line(pyramid)] * ROUNDS):
             places = [p for p in more(verdicts) if covers is None or not covers(p[:2])]
             new = self.judged(pyramid, self.squared(pyramid, places))
@@ -84,24 +102,6 @@ class DominoEyes:
             if more is not wholes and not any(tile_chance(v) > LIKELY for v in new):
                 break
         return verdicts
-
-    def found(self, pyramid: Pyramid, covers: Covers | None = None) -> list[Place]:
-        """(cx, cy, length, angle in degrees, score) of every place that the finder takes for a tile."""
-        long_side = max(pyramid.level(0).shape[:2])
-        first = max(0, math.ceil(math.log2(long_side / COARSE_PX)))
-        found: list[Place] = []
-        for level in range(first, first + 8):
-            if long_side / 2**level < 32:
-                break
-            found += self._on_level(pyramid, level, covers)
-        found = _thinned(found)
-        level = first
-        while level > 0 and (not found or min(f[2] for f in found) < FINE_ENOUGH_PX * 2**level):
-            level -= 1
-            if max(pyramid.level(level).shape[:2]) > 2200:
-                break
-            found = _thinned(found + self._on_level(pyramid, level, covers))
-        return found
 
     def _on_level(self, pyramid: Pyramid, level: int, covers: Covers | None) -> list[Place]:
         image = pyramid.level(level)

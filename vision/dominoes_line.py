@@ -93,21 +93,23 @@ def line_of(pieces: Sequence[Piece]) -> Line | None:
 def joints_of(pieces: Sequence[Piece]) -> list[Joint]:
     """Every way in which two tiles may be joined: end to end, end to a half's side at a bend, end to the middle."""
     tiles = [(i, p) for i, p in enumerate(pieces) if p.kind == "domino" and p.facts["face"].best == "up"]
+    touching = {i: contacts(p) for i, p in tiles}
+    points = {i: np.array([xy for _, xy in found]) for i, found in touching.items()}
     joints: list[Joint] = []
     for (i, a), (j, b) in itertools.combinations(tiles, 2):
         reach = (length(a) + length(b)) / 2
         if math.dist(a.xy, b.xy) > 1.25 * reach:
             continue
+        gaps = np.linalg.norm(points[i][:, None] - points[j][None], axis=2) / reach
         ways = [
-            Joint(i, sa, j, sb, float(np.linalg.norm(pa - pb)) / reach)
-            for sa, pa in contacts(a)
-            for sb, pb in contacts(b)
-            if not (sa == sb == "middle")
+            Joint(i, touching[i][k][0], j, touching[j][m][0], float(gaps[k, m]))
+            for k, m in zip(*np.nonzero(gaps < JOINT), strict=True)
+            if not (touching[i][k][0] == touching[j][m][0] == "middle")
         ]
         nearest: dict[tuple[str, str], Joint] = {}
         for w in ways:
             key = (w.one_side, w.two_side)
-            if w.gap < JOINT and (key not in nearest or w.gap < nearest[key].gap):
+            if key not in nearest or w.gap < nearest[key].gap:
                 nearest[key] = w
         joints += nearest.values()
     return joints

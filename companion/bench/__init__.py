@@ -24,6 +24,7 @@ import cv2
 import numpy as np
 
 from calibration.profile import TableProfile, load_board
+from companion.bench.free_pieces import free_pieces
 from companion.bench.wires import wires
 from companion.games.contract import Json, Setup
 from companion.registry import game
@@ -39,7 +40,7 @@ def main(json_path: Path | None = None) -> int:
     """Measures, prints a table and writes JSON; 0 when it could measure."""
     cv2.setNumThreads(1)
     figures: dict[str, Json] = {"machine": machine()}
-    for measure in (eyes, arena, explanations, frame_rate, memory, wires, engines):
+    for measure in (eyes, free_pieces, arena, explanations, frame_rate, memory, wires, engines):
         began_s = time.perf_counter()
         figures.update(measure())
         print(f"# {measure.__name__} took {time.perf_counter() - began_s:.0f} s", file=sys.stderr, flush=True)

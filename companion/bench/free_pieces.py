@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import cv2
@@ -18,22 +19,29 @@ from vision.dice import DiceReader
 from vision.dominoes import DominoReader
 
 SIZE_PX = (1920, 1080)
+DICE = TrayOptions(
+    dice=(6, 6), cocked=0.0, tray=1.0, die_px=(75, 75), tilt_deg=(15, 15), hand=0.0, strangers=0.0, size_px=SIZE_PX
+)
+TILES = DominoOptions(
+    tiles=(14, 14), line=1.0, face_down=0.0, strangers=0.0, tile_px=(150, 150), tilt_deg=(15, 15), size_px=SIZE_PX
+)
+BRIGHT = 70
+"""Mean level from which a picture is as bright as a camera's automatic exposure makes it."""
 
 
 def free_pieces() -> dict[str, Json]:
     """Ratios of reading to decoding, one thread."""
-    dice, _ = tray_scene(
-        np.random.default_rng(4),
-        TrayOptions(dice=(6, 6), cocked=0.0, tray=1.0, die_px=(75, 75), tilt_deg=(15, 15), hand=0.0, size_px=SIZE_PX),
-    )
-    tiles, _ = domino_scene(
-        np.random.default_rng(4),
-        DominoOptions(tiles=(14, 14), line=1.0, tile_px=(150, 150), tilt_deg=(15, 15), size_px=SIZE_PX),
-    )
+    dice = _bright(lambda rng: tray_scene(rng, DICE)[0])
+    tiles = _bright(lambda rng: domino_scene(rng, TILES)[0])
     return {
         "read_six_dice_ratio": _ratio(dice, DiceReader().read),
         "read_fourteen_dominoes_ratio": _ratio(tiles, DominoReader().read),
     }
+
+
+def _bright(make: Callable[[np.random.Generator], Image]) -> Image:
+    """The first simulated picture that is bright enough."""
+    return next(image for seed in count() if (image := make(np.random.default_rng(seed))).mean() > BRIGHT)
 
 
 def _ratio(image: Image, read: Callable[[Frame], Any]) -> float:
