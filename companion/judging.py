@@ -227,7 +227,7 @@ def _inferred(match: Match) -> tuple[Message, ...]:
     """What must be said with every refusal after a turn of which not all acts left a mark: what it locked, or allowed,
     was only inferred."""
     last = match.entries[-1] if match.entries else None
-    if last is None or not last.text or last.by == "declared":
+    if last is None or not last.text or last.by in ("declared", "rolled"):
         return ()
     stories = match.rules.explain(match.states[-2], match.rules.look(match.agreed)).stories
     unseen = next((s.unseen for s in stories if s.after == match.agreed), 0)
