@@ -55,9 +55,12 @@ COARSE_PX = 520
 """The first search runs on the picture reduced to at most this long side; smaller dice are sought on finer levels."""
 FINE_ENOUGH_PX = 11.0
 """When the smallest die of a search measures less than this on its finest level, the next finer one is searched too."""
-LEANS_FROM, LEANS_WIDTH, LEANS_AT_MOST = 0.25, 0.05, 0.9
-"""Leaning is as likely as not where the upright edge is off by the first (in sides of the box), e times likelier for
-each further second, up to the third (natural log odds): the edge alone makes no die surely leaning."""
+LEANS_FROM, LEANS_RATE, LEANS_AT_MOST = 0.18, 14.0, 2.0
+"""An upright edge that is off by the first (in sides of the box) speaks neither way; what it is further off speaks for
+leaning at the second (natural log odds a side), what it is nearer for lying flat; never by more than the third. Fitted
+to simulated dice."""
+OTHERS = 2
+"""So many other dice tell how the upright edge of a die that lies flat points, where no camera is known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +164,11 @@ class DiceEyes:
         first = self._pass(pyramid, places, 0.0)
         again = self._pass(pyramid, [v.place for v in first], 135.0)
         return [
-            Verdict(b.place, log_softmax(np.asarray((a.logs + b.logs) / 2, np.float32)), b.up)
+            Verdict(
+                b.place,
+                log_softmax(np.asarray((a.logs + b.logs) / 2, np.float32)),
+                ((a.up[0] + b.up[0]) / 2, (a.up[1] + b.up[1]) / 2),
+            )
             for a, b in zip(first, again, strict=True)
         ]
 
@@ -207,7 +214,8 @@ class DiceReader:
         self._camera = None if pose is None else pose.camera
         troubles = [] if self._registration is None or pose is not None else ["vision.no_board"]
         covers = None if self._profile is None or self._camera is None else printed(self._profile, self._camera)
-        verdicts = [leaning(v, self._camera, self._edge_mm) for v in self._eyes.look(image, covers)]
+        verdicts = self._eyes.look(image, covers)
+        verdicts = [leaning(v, self._upright(v, verdicts)) for v in verdicts]
         pieces = tuple(self._piece(v) for v in verdicts if v.logs[NONE] < KEPT)
         if not pieces:
             troubles.append("vision.too_dark" if float(image.mean()) < DARK else "vision.no_dice")
@@ -234,6 +242,11 @@ class DiceReader:
             cv2.putText(out, text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.7, colour, 2, cv2.LINE_AA)
         return out
 
+    def _upright(self, verdict: Verdict, verdicts: Sequence[Verdict]) -> Floats | None:
+        if self._camera is not None:
+            return upright(verdict.place, self._camera, self._edge_mm)
+        return usual_upright([v for v in verdicts if v is not verdict and v.logs[NONE] < EVEN])
+
     def _piece(self, verdict: Verdict) -> Piece:
         place = verdict.place
         half = place.side / 2
@@ -248,26 +261,40 @@ class DiceReader:
         return Piece("die", xy[0], sigma, facts_of(verdict.logs), 0.0, tuple(xy[1:]), unit)
 
 
-def leaning(verdict: Verdict, camera: Camera | None, edge_mm: float) -> Verdict:
-    """The verdict with what the upright edge says: seen by a known camera, that of a die that lies flat points away
-    from the point under the camera, by a known share of the die; one that leans points elsewhere."""
-    if camera is None:
-        return verdict
-    place = verdict.place
+def upright(place: Found, camera: Camera, edge_mm: float) -> Floats:
+    """How the upright edge of a die that lies flat there looks to this camera, in sides of the box: it points away from
+    the point under the camera, by a known share of the die."""
     foot = camera.to_plane(np.array([[place.cx, place.cy]]), edge_mm / 2)[0]
     ends = camera.project(np.array([[*foot, 0.0], [*foot, edge_mm], [foot[0] + edge_mm, foot[1], 0.0]]))
     share = (ends[1] - ends[0]) / max(float(np.linalg.norm(ends[2] - ends[0])), 1e-6)
     # A square's box is 1.27 of its edge wide, averaged over its directions; the upright edge adds to it.
-    expected = share / (BOX_EDGES + 0.6 * float(np.linalg.norm(share)))
+    return np.asarray(share / (BOX_EDGES + 0.6 * float(np.linalg.norm(share))), np.float32)
+
+
+def usual_upright(others: Sequence[Verdict]) -> Floats | None:
+    """How the upright edges of the picture's other dice point: their geometric median, each as likely as it lies flat.
+
+    None where too few others are seen to say so. Upright edges of one picture are all but parallel.
+    """
+    if len(others) < OTHERS:
+        return None
+    ups = np.array([v.up for v in others], np.float64)
+    flat = np.array([float(np.exp(v.logs[:6]).sum()) for v in others]) + 1e-6
+    middle = np.average(ups, axis=0, weights=flat)
+    for _ in range(15):
+        far = np.maximum(np.linalg.norm(ups - middle, axis=1), 0.03)
+        middle = np.average(ups, axis=0, weights=flat / far)
+    return np.asarray(middle, np.float32)
+
+
+def leaning(verdict: Verdict, expected: Floats | None) -> Verdict:
+    """The verdict with what the upright edge says, given how that of a die that lies flat looks there."""
+    if expected is None:
+        return verdict
     off = float(np.hypot(*(np.array(verdict.up) - expected)))
-    odds = min((off - LEANS_FROM) / LEANS_WIDTH, LEANS_AT_MOST)
-    logs = verdict.logs.astype(np.float64)
-    flat = float(np.logaddexp.reduce(logs[:6]))
-    ours = flat - math.log1p(math.exp(odds))
-    leans = np.logaddexp(logs[COCKED], flat - math.log1p(math.exp(-odds)))
-    logs[:6] += ours - flat
-    logs[COCKED] = max(logs[COCKED], min(leans, ours + LEANS_AT_MOST))
-    return replace(verdict, logs=log_softmax(np.asarray(logs, np.float32)))
+    logs = verdict.logs.copy()
+    logs[COCKED] += np.clip((off - LEANS_FROM) * LEANS_RATE, -LEANS_AT_MOST, LEANS_AT_MOST)
+    return replace(verdict, logs=log_softmax(logs))
 
 
 def facts_of(logs: Floats) -> dict[str, Fact]:
