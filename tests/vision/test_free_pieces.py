@@ -1,4 +1,4 @@
-"""Dice and dominoes on tables: places in mm by markers or tapped corners, else in px; leaning; markers, sizes, lines."""
+"""Dice and dominoes on tables: places in mm by markers or tapped corners, else px; leaning, markers, sizes, lines."""
 
 from __future__ import annotations
 
