@@ -49,7 +49,8 @@ class Camera:
         points = self.rotation @ solid_mm
         points += self.translation_mm.reshape(3, 1)
         depth = points[2]
-        depth[np.abs(depth) < 1e-9] = 1e-9
+        if depth.min(initial=1.0) < 1e-9:
+            depth[np.abs(depth) < 1e-9] = 1e-9
         rays = points[:2]
         rays /= depth
         if self.distortion.any():

@@ -51,14 +51,14 @@ def quads(corners_px: Array, margin: float) -> tuple[Floats, Floats]:
 def remembered(picture: Image, x: Floats, y: Floats) -> Patches:
     """The patches at these pixels (M, K) of this picture."""
     one = np.float32(1.0)
-    centre, left, right, above, below = np.split(
-        _samples(picture, np.concatenate([x, x - one, x + one, x, x]), np.concatenate([y, y, y, y - one, y + one])), 5
-    )
-    centre = centre - centre.mean(axis=1, keepdims=True)
-    model = np.stack([(right - left) / 2, (below - above) / 2, centre, np.ones_like(centre)], axis=2)
+    around = np.concatenate([x, x - one, x + one, x, x]), np.concatenate([y, y, y, y - one, y + one])
+    centre, left, right, above, below = _samples(picture, *around).reshape(5, *x.shape)
+    model = np.ones((*x.shape, 4), dtype=np.float32)
+    model[..., 0], model[..., 1] = (right - left) / 2, (below - above) / 2
+    model[..., 2] = centre - centre.mean(axis=1, keepdims=True)
     gram = model.transpose(0, 2, 1) @ model
     gram += np.eye(4, dtype=np.float32) * np.float32(1e-3)
-    return Patches(x, y, model, (np.linalg.inv(gram) @ model.transpose(0, 2, 1)).astype(np.float32))
+    return Patches(x, y, model, np.linalg.inv(gram) @ model.transpose(0, 2, 1))
 
 
 def shifts(patches: Patches, picture: Image) -> tuple[Array, Bools]:
@@ -73,7 +73,7 @@ def shifts(patches: Patches, picture: Image) -> tuple[Array, Bools]:
 
 def _step(patches: Patches, picture: Image, x: Floats, y: Floats) -> tuple[Array, Bools]:
     now = _samples(picture, x, y)
-    now -= now.mean(axis=1, keepdims=True)
+    now -= np.add.reduce(now, axis=1, keepdims=True) / np.float32(now.shape[1])
     found = patches.solver @ now[..., None]
     rest = now - (patches.model @ found)[..., 0]
     rest, whole = np.einsum("mk,mk->m", rest, rest), np.einsum("mk,mk->m", now, now)

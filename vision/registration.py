@@ -76,6 +76,7 @@ class Registration:
             dictionary = cv2.aruco.getPredefinedDictionary(number)
             self._detectors = [_detector(dictionary, w, w) for w in FAST_WINDOWS_PX]
             self._detectors += [_detector(dictionary, 3, 23), _detector(dictionary, 7, 7, quick=True)]
+            self._centres_mm = {i: np.mean(corners, axis=0) for i, corners in markers.corners_mm.items()}
             self._bits = {
                 i: _bits(dictionary, i) for i in markers.corners_mm if 0 <= i < len(np.asarray(dictionary.bytesList))
             }
@@ -151,7 +152,7 @@ class Registration:
             return None
         if _rms(moved[seen] - self._shift[seen]) < STILL_PX:
             return Pose(before.camera, before.residual_mm, before.markers_px)
-        centres = np.array([self._corners_mm(i) for i in anchor.markers_px], dtype=np.float64).mean(axis=1)
+        centres = np.array([self._centres_mm[i] for i in anchor.markers_px])
         followed = nudged_camera(anchor.camera, centres[seen], moved[seen])
         if followed is None or followed[1] > STILL_PX:
             return None

@@ -66,12 +66,13 @@ class Stencil:
 
 def sampled(picture: Image, x: Floats, y: Floats) -> tuple[Image, Bools]:
     """8-bit colours (T, N, 3) at these pixels (T, N each), and whether each lies inside the picture (T, N)."""
-    found = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    found = np.asarray(cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)
     right, bottom = picture.shape[1] - 1, picture.shape[0] - 1
-    if x.min() >= 0 and y.min() >= 0 and x.max() <= right and y.max() <= bottom:
-        return np.asarray(found, dtype=np.uint8), np.ones(x.shape, dtype=bool)
-    inside = (x >= 0) & (y >= 0) & (x <= right) & (y <= bottom)
-    return np.asarray(found, dtype=np.uint8), np.asarray(inside)
+    left_most, right_most = cv2.minMaxLoc(x)[:2]
+    top_most, bottom_most = cv2.minMaxLoc(y)[:2]
+    if left_most >= 0 and top_most >= 0 and right_most <= right and bottom_most <= bottom:
+        return found, np.ones(x.shape, dtype=bool)
+    return found, (x >= 0) & (y >= 0) & (x <= right) & (y <= bottom)
 
 
 def logs(colours: Image) -> Floats:
@@ -81,7 +82,7 @@ def logs(colours: Image) -> Floats:
 
 def log_planes(colours: Image) -> Floats:
     """The same channel by channel, (3, T, N) of colours (T, N, 3): each channel lies together in memory."""
-    planes = np.stack(cv2.split(colours)).reshape(3, -1)
+    planes = np.concatenate(cv2.split(colours))
     return np.asarray(cv2.LUT(planes, _LOG), dtype=np.float32).reshape(3, *colours.shape[:2])
 
 
@@ -98,8 +99,10 @@ def blended(planes: Floats, weights: Floats) -> Floats:
 
 def middle(values: NDArray[np.floating[Any]], axis: int) -> NDArray[Any]:
     """The (lower) median along an axis, without numpy's checks, which cost more than the sorting of small arrays."""
-    count = values.shape[axis]
-    return np.asarray(np.take(np.partition(values, (count - 1) // 2, axis=axis), (count - 1) // 2, axis=axis))
+    place = (values.shape[axis] - 1) // 2
+    ordered = values.copy()
+    ordered.partition(place, axis=axis)
+    return np.asarray(ordered[place] if axis == 0 else ordered.take(place, axis=axis))
 
 
 def spread_of(values: NDArray[np.floating[Any]], axis: int) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats, spread_of
+from vision.sampling import Bools, Floats, middle, spread_of
 from vision.tile_layout import ARM_HALF, ARM_INDEX, ARM_LENGTH, ARM_OF_PATH, LOBES
 
 WIDTH = 2 * ARM_HALF + 1
@@ -39,22 +39,23 @@ def cut_strips(inked: Floats, seen: Bools) -> tuple[Floats, Floats]:
 
 def learn_arms(strips: Floats, shown: Floats, arms: Bools) -> Arms:
     """Templates from the strips of well-placed tiles and a first look at which arms (T, 4) carry a line."""
-    enough = shown.mean(axis=(2, 3)) > 0.8
+    enough = shown.reshape(len(shown), 4, -1).sum(axis=2) > 0.8 * ARM_LENGTH * WIDTH
     lines, empties = arms & enough, ~arms & enough
-    background = np.stack([_mean(strips[empties[:, a], a], shown[empties[:, a], a]) for a in range(4)])
+    bare = shown * empties[..., None, None]
+    background = np.einsum("tahw,tahw->ahw", strips, bare) / np.maximum(bare.sum(axis=0), 1.0)
     excess = strips - background
     line = _mean(excess[lines], shown[lines])
     rest = np.concatenate([excess[lines] - line, excess[empties]])
     kept = np.concatenate([shown[lines], shown[empties]])
     variance = np.sum(rest * rest * kept, axis=0) / np.maximum(kept.sum(axis=0), 1.0) + 1e-6
-    weight = line / (variance + float(np.median(variance)))
+    weight = line / (variance + middle(variance.ravel(), 0))
     weight = (weight - weight.mean()).astype(np.float32)
     scores, share = score_arms(strips, shown, Arms(line, weight, background, 1.0, 1.0))
     good = share > 0.8
     of_lines, of_empties = scores[lines & good] - 1.0, scores[empties & good]
     off = np.concatenate([of_lines, of_empties])
     sigma = max(float(spread_of(off, 0)), 0.05) if len(off) else 1.0
-    line_sigma = float(np.clip(spread_of(of_lines, 0), 0.15, 0.25)) if len(of_lines) else 1.0
+    line_sigma = min(max(float(spread_of(of_lines, 0)), 0.15), 0.25) if len(of_lines) else 1.0
     return Arms(line, weight, background, sigma, line_sigma)
 
 
@@ -63,7 +64,7 @@ def score_arms(strips: Floats, shown: Floats, templates: Arms) -> tuple[Floats, 
     weight, line, size = templates.weight.ravel(), templates.line.ravel(), ARM_LENGTH * WIDTH
     total = float(weight @ line)
     # Where part of a strip is hidden the filter stays blind to the strip's brightness: its weights add up to nothing.
-    bank = np.stack([np.ones_like(weight), weight, line, weight * line], axis=1)
+    bank = np.array([np.ones_like(weight), weight, line, weight * line]).T
     count, sum_of, lines, both = (shown.reshape(-1, size) @ bank).T
     level, match, _, _ = (((strips - templates.background) * shown).reshape(-1, size) @ bank).T
     level_weight = sum_of / np.maximum(count, 1.0)
@@ -88,8 +89,8 @@ def path_log_likelihoods(scores: Floats, share: Floats, arms: Arms, slip: float)
     """
     spread = max(arms.sigma, 0.06) / np.sqrt(np.maximum(share, 0.02))
     # Print and light vary in strength over the board: a line may be fainter or bolder, bare tile is bare.
-    wide = np.stack([np.hypot(spread, arms.line_sigma), spread])
-    both = log_mixture(np.stack([scores - 1.0, scores]) / wide, wide, slip)
+    wide = np.array([np.hypot(spread, arms.line_sigma), spread])
+    both = log_mixture(np.array([scores - 1.0, scores]) / wide, wide, slip)
     # Of an arm that is hardly seen nothing follows; that every tile has two arms fills the gap.
     line, none = np.where(share > LEAST_SHARE, both, -math.log(3.0))
     paths = line @ ARM_OF_PATH.T + none @ (~ARM_OF_PATH).T

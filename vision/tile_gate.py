@@ -150,7 +150,7 @@ def _joined(rest: Floats, whole: Bools) -> tuple[Floats, Bools]:
 
 def _terms(poses: Array, centre: Array) -> Array:
     x, y = ((poses[:, :2] - centre) / 150.0).T
-    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
+    return np.array([np.ones_like(x), x, y, x * x, x * y, y * y]).T
 
 
 def foreign_blocks(

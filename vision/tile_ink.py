@@ -71,7 +71,8 @@ def half_strips(colours: Floats) -> Floats:
 
 def learn_ink(halves: Floats) -> Ink | None:
     """The look of lines, from half strips (3, T, 4, 2, 17) of a whole board; None when nothing stands out."""
-    mean = halves.reshape(3, -1, WIDTH).mean(axis=1)
+    flat = halves.reshape(3, -1, WIDTH)
+    mean = flat.sum(axis=1) / np.float32(flat.shape[1])
     noise = halves[..., _LOBES].reshape(3, -1)
     spread, axes = np.linalg.eigh(noise @ noise.T / np.float32(noise.shape[1]))
     whiten = axes / np.sqrt(np.maximum(spread, 0.0) + np.float32(1e-5))

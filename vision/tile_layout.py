@@ -64,7 +64,7 @@ def leans(camera: Camera, poses: Array, tile_height_mm: float) -> Array:
     position = camera.position_mm
     lean = (poses[:, :2] - position[:2]) / max(float(position[2]) - tile_height_mm, 1.0)
     cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
-    return np.stack([cos * lean[:, 0] + sin * lean[:, 1], -sin * lean[:, 0] + cos * lean[:, 1]], axis=1)
+    return np.array([cos * lean[:, 0] + sin * lean[:, 1], -sin * lean[:, 0] + cos * lean[:, 1]]).T
 
 
 def behind_doors(lean: Array, sizes_mm: Mapping[str, float], stencil: Stencil) -> Bools:

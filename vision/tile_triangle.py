@@ -194,9 +194,10 @@ def printed_by(triangle: Triangle) -> Bools:
 
 def _score(excess: Floats, shown: Floats, shape: Floats) -> tuple[Floats, Floats]:
     # Where part of a corner is hidden the filter stays blind to the corner's brightness: its weights add up to nothing.
-    bank = np.stack([np.ones_like(shape), shape, shape * shape], axis=1)
-    count, weight, square = np.moveaxis(shown @ bank, -1, 0)
-    level, match, _ = np.moveaxis((shown * excess) @ bank, -1, 0)
+    bank = np.array([np.ones_like(shape), shape, shape * shape]).T
+    seen, found = shown @ bank, (shown * excess) @ bank
+    count, weight, square = seen[..., 0], seen[..., 1], seen[..., 2]
+    level, match = found[..., 0], found[..., 1]
     level_weight = weight / np.maximum(count, 1.0)
     expected = square - level_weight * weight
     total = float(shape @ shape) - float(shape.sum()) ** 2 / len(shape)
@@ -219,7 +220,7 @@ def triangle_log_likelihoods(scores: Floats, share: Floats, paths: Indices, tria
     slip = max(slip, triangle.slip)
     # Paint varies in strength from tile to tile: a triangle may be fainter or brighter, bare tile is bare.
     wide = np.hypot(spread, np.where(score < 1.0, FAINTER, BOLDER))
-    none = log_mixture(score / spread, spread, slip)
-    whole = log_mixture((score - 1.0) / wide, wide, slip)
-    odds = np.where(part > LEAST_SHARE, whole - none, 0.0)
-    return np.stack([np.zeros_like(odds), odds], axis=1).astype(np.float64)
+    spreads = np.array([spread, wide])
+    none, whole = log_mixture(np.array([score, score - 1.0]) / spreads, spreads, slip)
+    odds = (whole - none) * (part > LEAST_SHARE)
+    return np.array([np.zeros_like(odds), odds], dtype=np.float64).T
