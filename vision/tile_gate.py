@@ -7,9 +7,11 @@ or door, are foreign; where many hang together a hand is over the board, and eve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.geometry import Array
 from vision.sampling import Bools, Floats, Indices, middle, spread_of
@@ -28,10 +30,12 @@ COARSE_STRICTNESS = 0.75
 """Large blocks must leave the usual by more: less of what is wrong with them is noise."""
 
 BESIDE = 1
-"""So many blocks (of 4 mm) about a hand count as under it."""
+"""So many blocks (of 4 mm) about a hand count as under it, where there is a trace of it."""
 
 FEW, MANY = 8, 14
 """Foreign blocks on one tile that hide it alone; and together, on it and beside it, that make a hand."""
+CORNER, TRACE = 2, 3
+"""Blocks of a hand that hide a tile (one is 0.5 % of it); and foreign blocks anywhere on a tile that are a trace."""
 
 _X, _Y = GRID.points_mm.T
 _NEAR_EDGE = (np.abs(_X) > 27.0) | (np.abs(_Y) > 27.0)
@@ -178,7 +182,8 @@ def _odd(rest: Floats, whole: Bools, ground: Ground, strictness: float) -> tuple
 def hidden_tiles(coloured: Bools, dark: Bools, grid: tuple[int, int], row_column: Indices) -> tuple[Bools, Bools]:
     """Which tiles (T) lie behind something, and which lie behind something or in a deep shadow, from their foreign
     blocks; `row_column` (T, 2) places each tile in the `grid`, row 0 nearest to the first player."""
-    behind = coloured.sum(axis=(1, 2)) >= FEW
+    own = coloured.sum(axis=(1, 2))
+    behind = own >= FEW
     if coloured.sum() + dark.sum() < MANY:
         return behind, behind
     # Blocks run from north to south, rows of the board from south to north.
@@ -193,12 +198,15 @@ def hidden_tiles(coloured: Bools, dark: Bools, grid: tuple[int, int], row_column
     hand = (whole >= MANY) & (strong >= MANY // 2)
     shade = whole >= MANY
     hand[0] = shade[0] = False
-    touched = []
-    for large, margin in ((hand, BESIDE), (shade, 0)):
-        over = (large[labels] & (board > 0)).astype(np.uint8)
-        if margin and over.any():
-            # A hand's faint rim reaches further than what is plainly foreign.
-            over = np.asarray(cv2.dilate(over, np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)))
-        part = over.reshape(grid[0], BLOCKS, grid[1], BLOCKS)
-        touched.append(behind | part.any(axis=(1, 3))[place])
-    return touched[0], touched[0] | touched[1]
+    over = (hand[labels] & (board > 0)).astype(np.uint8)
+    if over.any():
+        # A hand's faint rim reaches further than what is plainly foreign, but leaves a trace.
+        wide = cv2.dilate(over, np.ones((2 * BESIDE + 1, 2 * BESIDE + 1), np.uint8))
+        behind = behind | (_on_tiles(over) >= CORNER)[place] | ((_on_tiles(wide) > 0)[place] & (own >= TRACE))
+    return behind, behind | (_on_tiles(shade[labels] & (board > 0)) > 0)[place]
+
+
+def _on_tiles(blocks: NDArray[Any]) -> Indices:
+    """How many of these blocks of a whole board lie on each tile (rows, columns)."""
+    rows, columns = blocks.shape
+    return np.asarray(blocks.reshape(rows // BLOCKS, BLOCKS, columns // BLOCKS, BLOCKS).sum(axis=(1, 3), dtype=np.intp))

@@ -10,8 +10,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.geometry import Array, Camera
 from calibration.palette import Lab, lab_to_bgr
@@ -30,6 +32,12 @@ SPREAD = np.array([0.035, 0.045, 0.22])
 
 CLIPPED = 249.0
 """A channel above this level is burnt out: what is there may be any amount brighter."""
+
+SHEEN = 0.45
+"""The most that a sheen makes a door brighter (log units)."""
+
+VEILED = 0.3
+"""Share of what doors show that is burnt out from which no pawn is believed."""
 
 GROUP_SCALE = np.array([0.12, 0.15, 0.45])
 """Colours closer than this belong to one player's pawns."""
@@ -51,14 +59,16 @@ class Pawn:
 class PawnColours:
     """Opponent log colours (log red/green, log blue/green, log green): of a free door at the height of a pawn's middle,
     `door` (3,) with its spread, and of its top, `top` with its spread; and each player's pawn relative to `door` (None
-    while unknown). Relations survive a change of light. `burnt_out`: doors are as bright as the picture can show, so
-    that nothing can be told from them; `highlights`: the share of what doors show that is burnt out."""
+    while unknown). Relations survive a change of light. `white`: the same of something white in this light.
+    `burnt_out`: doors are as bright as the picture can show, so that nothing can be told from them; `highlights`: the
+    share of what doors show that is burnt out."""
 
     door: Array
     spread: Array
     top: Array
     top_spread: Array
     pawns: tuple[Pawn | None, Pawn | None]
+    white: Array
     burnt_out: bool
     highlights: float
 
@@ -96,11 +106,26 @@ _CHROMA_FIRST = np.array([1.0, 1.0, math.sqrt(0.4)])
 """Brightness tells less about a door than its colour."""
 
 
-def _door_share(look: PawnLook, top: Array, spread: Array) -> Array:
+def _door_share(look: PawnLook, top: Array, spread: Array, white: Array) -> Array:
     """Share (T) of each door's top that looks like a door."""
-    off = (look.tops - top.astype(np.float32)) * (_CHROMA_FIRST / (2.5 * spread)).astype(np.float32)
+    off = _off_door(look.tops, top, white) * (_CHROMA_FIRST / (2.5 * spread)).astype(np.float32)
     like = (off * off) @ np.ones(3, dtype=np.float32) < 1.0
     return np.asarray(np.count_nonzero(like, axis=1) / like.shape[1])
+
+
+def _off_door(colours: NDArray[Any], door: Array, white: Array) -> NDArray[Any]:
+    """By how much colours (..., 3) differ from a door's; a sheen on it, which adds white light, is no difference."""
+    off: NDArray[Any] = colours - door.astype(colours.dtype)
+    # Where a door looks brighter, it is lit more brightly, or reflects the light's own colour, or both.
+    gain = np.exp(np.minimum(np.maximum(off[..., 2], 0.0), SHEEN))
+    level = math.exp(door[2]) * gain
+    for channel in (0, 1):
+        plain = math.exp(door[channel]) * level
+        sheen = math.exp(door[channel] + door[2]) + math.exp(white[channel]) * (level - math.exp(door[2]))
+        reach = np.log(np.minimum(np.array([plain, sheen]), 1.0) / level) - door[channel]
+        low, high = np.minimum(reach.min(axis=0), 0.0), np.maximum(reach.max(axis=0), 0.0)
+        off[..., channel] -= np.minimum(np.maximum(off[..., channel], low), high)
+    return off
 
 
 def opponent(log_bgr: Floats) -> Floats:
@@ -143,8 +168,8 @@ def learn_colours(
     if near.sum() >= 5:
         door = middle(look.colour[near], 0)
         spread = np.maximum(SPREAD, look.colour[near].std(axis=0))
-    share = _door_share(look, top, top_spread)
-    strangers = usable & (_distance(look.colour, door, spread) > 3.0) & (share < 0.4)
+    share = _door_share(look, top, top_spread, white)
+    strangers = usable & (_length_of(_off_door(look.colour, door, white), spread) > 3.0) & (share < 0.4)
     found = look.colour[strangers] - door
     first, second = known
     if first is not None and second is not None:
@@ -156,7 +181,7 @@ def learn_colours(
         pawns = _at_start(found, rows[strangers] == rows.min(), rows[strangers] == rows.max())
     burnt_out = float((look.clipped[usable] > 0.5).mean()) > 0.4
     highlights = float(look.clipped[near].mean()) if near.any() else 1.0
-    return PawnColours(door, spread, top, top_spread, pawns, burnt_out, highlights)
+    return PawnColours(door, spread, top, top_spread, pawns, white, burnt_out, highlights)
 
 
 def pawn_of(members: Array) -> Pawn:
@@ -234,7 +259,11 @@ def _at_most_white(colour: Array) -> Array:
 
 
 def _distance(colours: Array, centre: Array, spread: Array, brightness: float = 2.5) -> Array:
-    deviation = np.abs((colours - centre) / spread)
+    return _length_of(colours - centre, spread, brightness)
+
+
+def _length_of(off: Array, spread: Array, brightness: float = 2.5) -> Array:
+    deviation = np.abs(off / spread)
     # Shade and highlights change brightness freely; it counts only up to a limit.
     deviation[..., 2] = np.minimum(deviation[..., 2], brightness)
     return np.asarray(np.sqrt((deviation * deviation) @ np.ones(3)))
@@ -244,7 +273,7 @@ def pawn_log_likelihoods(look: PawnLook, colours: PawnColours) -> Array:
     """Log-likelihood (T, 3) of `-`, `1` and `2`: the sum of the two cues, each worth at most about 5."""
     if colours.burnt_out:
         return np.zeros((len(look.colour), len(PAWNS)))
-    far = _distance(look.colour, colours.door, colours.spread)
+    far = _length_of(_off_door(look.colour, colours.door, colours.white), colours.spread)
     seen = np.empty((2, len(far), len(PAWNS)))
     colour, door = seen
     colour[:, 0] = np.exp(-0.5 * (np.maximum(far - 1.0, 0.0) / 1.3) ** 2)
@@ -256,17 +285,18 @@ def pawn_log_likelihoods(look: PawnLook, colours: PawnColours) -> Array:
             expected = _at_most_white(colours.door + pawn.colour)
             off = np.maximum(_distance(look.colour, expected, pawn.spread, 5.0) - 1.0, 0.0)
         colour[:, player] = np.exp(-0.5 * off**2)
-    share = _door_share(look, colours.top, colours.top_spread)
-    door[:, 0] = np.exp(-0.5 * ((share - 1.0) / 0.35) ** 2)
+    share = _door_share(look, colours.top, colours.top_spread, colours.white)
+    door[:, 0] = np.exp(-0.5 * ((share - 1.0) / 0.3) ** 2)
     door[:, 1:] = np.exp(-0.5 * (np.maximum(share - 0.15, 0.0) / 0.2) ** 2)[:, None]
     if look.clipped.max(initial=0.0) > 0.5:
-        # Burnt out, a door with a highlight and a white pawn look alike: the less, the darker doors are otherwise.
+        # Burnt out, everything looks alike: the less, the darker doors are otherwise.
         common = min(1.0, 0.02 + 10.0 * colours.highlights)
         darkest = colours.door[2] + min(0.0, colours.door[0], colours.door[1])
         highlight = np.where(look.clipped > 0.5, common * math.exp(min(16.0 * darkest, -1.0)), 0.0)
-        seen[:, :, 0] = np.maximum(seen[:, :, 0], highlight)
+        seen = np.maximum(seen, highlight[:, None])
     seen += _FLOORS
-    found = np.log(seen).sum(axis=0)
+    # Where doors are burnt out, pawns are veiled.
+    found = np.log(seen).sum(axis=0) * max(0.0, 1.0 - colours.highlights / VEILED)
     return np.asarray(np.where(look.seen[:, None], found, 0.0), dtype=np.float64)
 
 

@@ -163,7 +163,7 @@ def study(
     white, rows = _white(colours[whole_tiles]), board.centres[:, 1].round(3)
     pawn_colours = learn_colours(look, np.ones(len(everyone), dtype=bool), board.palette, white, rows, known)
     pawns = pawn_log_likelihoods(look, pawn_colours)
-    standing = pawns.argmax(axis=1) > 0
+    standing = _perhaps_standing(pawns)
     openings = _openings(camera, starts, board)
     if standing.any():
         beside = first_look(halves[:, standing], ink, (_open(inside) & openings.halves)[standing])
@@ -193,6 +193,11 @@ def study(
             arms = learn_arms(strips, shown * free[:, None, None, None], first.arms)
             scores, share = score_arms(strips, shown, arms)
             paths = path_log_likelihoods(scores, share, arms, SLIP)
+            best = paths.argmax(axis=1)
+            trusted = (lead(paths) > 5.0) & free
+            triangle = learn_triangle(view.tiles, inked, ink.weights, view.seen, best, trusted)
+            triangles = triangle_log_likelihoods(*score_corners(view.tiles, view.seen, triangle), best, triangle, SLIP)
+            printed = printed_by(triangle)
         pawn_colours = learn_colours(look, ~behind, board.palette, white, rows, known)
         pawns = pawn_log_likelihoods(look, pawn_colours)
     usual = usual_light(view.light)
@@ -215,7 +220,7 @@ def look_again(
     first = first_look(np.concatenate([halves, halves], axis=1), learned.ink, both)
     look = look_at_pawns(picture, camera, starts + first.offsets[:count], board.sizes_mm, light)
     pawns = pawn_log_likelihoods(look, learned.colours)
-    standing = pawns.argmax(axis=1) > 0
+    standing = _perhaps_standing(pawns)
     rows = np.arange(count) + count * standing
     first = FirstLook(first.arms[rows], first.offsets[rows])
     view = _view(picture, camera, height, starts + first.offsets, openings, which, standing, light)
@@ -229,6 +234,11 @@ def look_again(
     trust = belief(scores, share, learned.arms, view.light, brightened(learned.usual, math.exp(light[1])))
     nothing = np.zeros(count, dtype=bool)
     return _evidence(which, view, paths, triangles, pawns, coloured, dark, look, nothing, first, trust)
+
+
+def _perhaps_standing(pawns: Array) -> Bools:
+    """Which tiles do not surely lack a pawn: what one would hide counts as hidden."""
+    return np.asarray(pawns[:, 0] - pawns[:, 1:].max(axis=1) < SURE_LEAD)
 
 
 def _evidence(

@@ -32,7 +32,7 @@ AMBIGUOUS = 0.12
 STRAYS = 0.04
 """When more corners than this look like nothing known, the filter may miss triangles too."""
 
-FAINTER, BOLDER = 0.20, 0.35
+FAINTER, BOLDER = 0.17, 0.35
 """How much weaker and stronger than the average a triangle's score is, one standard deviation each."""
 
 DOUBTFUL = 0.15

@@ -1,0 +1,85 @@
+"""What the tile reader keeps: a hand, clutter or a lamp teaches it nothing worse than what it knows."""
+
+from __future__ import annotations
+
+import random
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.geometry import Camera
+from devices.contract import Image
+from tests.vision import drawn
+from tests.vision.test_tiles import asked, wrong
+from vision.tiles import TileReader
+
+VIEW = drawn.camera(8, 18)
+
+
+def crossed(image: Image, view: Camera, seed: int, tiles: int) -> Image:
+    """The same board with lines to all four sides on so many tiles: nobody can say which path they show."""
+    cluttered = image.copy()
+    for cell in random.Random(seed).sample(sorted(drawn.BOARD.places_mm), tiles):
+        x, y = drawn.BOARD.places_mm[cell]
+        for ax, ay in drawn.AIMS.values():
+            ends = view.project(np.array([[x + 9 * ax, y + 9 * ay, 2.0], [x + 29 * ax, y + 29 * ay, 2.0]]))
+            a, b = (tuple(int(v) for v in end) for end in ends.round())
+            cv2.line(cluttered, a, b, drawn.LINE, 7, cv2.LINE_AA)
+    return cluttered
+
+
+def read_and_agreed(truth: dict[str, str], image: Image) -> TileReader:
+    reader = TileReader(drawn.profile())
+    assert asked(reader.read(drawn.frame(image)), truth) == []
+    reader.agree(truth)
+    return reader
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("at_mm", [(60.0, 200.0), (150.0, 330.0), (200.0, 60.0)])
+def test_a_hand_that_rests_over_the_board_leaves_no_trace(seed: int, at_mm: tuple[float, float]) -> None:
+    truth = drawn.look(seed)
+    image = drawn.picture(truth, VIEW, sloppy=drawn.Sloppy(1.0, 2.0), seed=seed)
+    reader = read_and_agreed(truth, image)
+    covered = drawn.hand(image, VIEW, at_mm)
+    for number in range(1, 26):
+        assert wrong(reader.read(drawn.frame(covered, number, 0.3 * number)), truth) == []
+    gone = reader.read(drawn.frame(image, 26, 7.8))
+    assert gone.troubles == ()
+    assert wrong(gone, truth) == []
+    assert asked(gone, truth) == []
+
+
+def test_what_was_done_under_a_resting_hand_is_read_when_it_has_gone() -> None:
+    truth = drawn.look(4)
+    image = drawn.picture(truth, VIEW, seed=1)
+    reader = read_and_agreed(truth, image)
+    covered = drawn.hand(image, VIEW, (60.0, 200.0))
+    for number in range(1, 12):
+        reader.read(drawn.frame(covered, number, 0.3 * number))
+    after = {**truth, "path:b4": next(p for p in drawn.PATHS if p != truth["path:b4"])}
+    reading = reader.read(drawn.frame(drawn.picture(after, VIEW, seed=1), 12, 4.0))
+    assert wrong(reading, after) == []
+    assert reading.facts["path:b4"].best == after["path:b4"]
+
+
+def test_much_that_is_unclear_is_trouble() -> None:
+    truth = drawn.look(2)
+    image = crossed(drawn.picture(truth, VIEW, seed=2), VIEW, 2, 30)
+    reading = TileReader(drawn.profile()).read(drawn.frame(image))
+    assert reading.troubles == ("vision.unclear",)
+
+
+@pytest.mark.parametrize("time_s", [1.0, 90.0])
+def test_a_picture_of_which_nothing_can_be_learned_replaces_nothing(time_s: float) -> None:
+    truth = drawn.look(3)
+    image = drawn.picture(truth, VIEW, seed=3)
+    reader = read_and_agreed(truth, image)
+    cluttered = crossed(image, VIEW, 3, 30)
+    for number in range(1, 6):
+        assert wrong(reader.read(drawn.frame(cluttered, number, time_s + number)), truth) == []
+    again = reader.read(drawn.frame(image, 6, time_s + 6.3))
+    assert again.troubles == ()
+    assert wrong(again, truth) == []
+    assert asked(again, truth) == []
