@@ -21,14 +21,17 @@ from vision.training.data import (
     scenes,
     simulated_die_scene,
     simulated_domino_scene,
+    stranger_scene,
+    without_tiles,
 )
 from vision.training.nets import export, judge
 
 FOLDS = 5
-DIE_SCENES, DOMINO_SCENES = 1000, 800
+DIE_SCENES, DOMINO_SCENES, STRANGERS = 1000, 1100, 200
 SHARE = 0.4
-TUNING_STEPS = 300
 """Share of the photographs among the crops of the fine tuning."""
+DIE_FINDER_STEPS, DIE_JUDGE_STEPS, TUNING_STEPS = 1500, 5900, 400
+DOMINO_FINDER_STEPS, SQUARER_STEPS, HALVES_STEPS = 4600, 2200, 3000
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -57,11 +60,12 @@ def fold_of(index: int) -> int:
 def train_dice(out: Path, cache: Path, photos: Sequence[DiceExample], folds: bool) -> None:
     """Both networks from simulated scenes, then tuned with the photographs; with `folds` also once without each fold
     (in `<out>/fold0` ...)."""
-    simulated = scenes(simulated_die_scene, DIE_SCENES, cache)
+    simulated = scenes(simulated_die_scene, DIE_SCENES, cache) + scenes(stranger_scene, STRANGERS, cache)
     even = np.ones(len(simulated), np.float32)
-    net = dice.train_finder(simulated, even, 1500, 0)
+    net = dice.train_finder(simulated, even, DIE_FINDER_STEPS, 0)
     finder = dice.exported(net)
-    start = dice.train_judge(dice.CropBank(simulated, even, []), 2400, 0).state_dict()
+    bank = dice.CropBank(simulated, even, dice.false_alarms(simulated, finder))
+    start = dice.train_judge(bank, DIE_JUDGE_STEPS, 0).state_dict()
     photos = dice.tightened(photos, finder)
     kept = [(out, list(photos))]
     if folds:
@@ -90,11 +94,15 @@ def tuned(
 def train_dominoes(out: Path, cache: Path) -> None:
     """All three networks, from simulated scenes alone."""
     simulated = scenes(simulated_domino_scene, DOMINO_SCENES, cache)
+    simulated += [without_tiles(e) for e in scenes(stranger_scene, STRANGERS, cache)]
+    simulated += [without_tiles(e) for e in scenes(simulated_die_scene, STRANGERS, cache)]
     bank = dominoes.TileBank(simulated)
-    finder = dominoes.train_finder(simulated, 1300, 0)
+    finder = dominoes.train_finder(simulated, DOMINO_FINDER_STEPS, 0)
     export(finder, (1, 3, 64, 64), out / "domino_finder.onnx", {2: "h", 3: "w"})
-    export(dominoes.train_squarer(bank, 1200, 0), (1, 3, *SQUARER_PX[::-1]), out / "domino_squarer.onnx", {0: "n"})
-    export(dominoes.train_halves(bank, 1500, 0), (1, 3, HALF_PX, HALF_PX), out / "domino_halves.onnx", {0: "n"})
+    export(
+        dominoes.train_squarer(bank, SQUARER_STEPS, 0), (1, 3, *SQUARER_PX[::-1]), out / "domino_squarer.onnx", {0: "n"}
+    )
+    export(dominoes.train_halves(bank, HALVES_STEPS, 0), (1, 3, HALF_PX, HALF_PX), out / "domino_halves.onnx", {0: "n"})
 
 
 if __name__ == "__main__":

@@ -92,11 +92,6 @@ def stranger_scene(index: int) -> DiceExample:
     return DiceExample(image, np.zeros((0, 4), np.float32), (), np.zeros((0, 2), np.float32), f"strangers {index}")
 
 
-def without_dice(example: DominoExample) -> DiceExample:
-    """A picture of dominoes as one of no dice: half a tile looks like a die."""
-    return DiceExample(example.image, np.zeros((0, 4), np.float32), (), np.zeros((0, 2), np.float32), "dominoes")
-
-
 def without_tiles(example: DiceExample) -> DominoExample:
     """A picture of dice or strangers as one of no dominoes."""
     return DominoExample(example.image, np.zeros((0, 4, 2), np.float32), ())
