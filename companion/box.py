@@ -15,7 +15,7 @@ from devices.serial_box import BoxEvent, SerialBox, open_box
 
 _log = logging.getLogger(__name__)
 
-IDENTITY_FILE = "box-identity.txt"
+IDENTITY_FILE = "identity.txt"
 POLL_S = 0.2
 
 
@@ -23,13 +23,14 @@ class BoxThread:
     """Keeps one serial device in the game; the identity of the first that answers is kept in the data folder, so that
     another device is never taken for it."""
 
-    def __init__(self, service: Service, url: str, data: Path, lights: bool) -> None:
-        self._service, self._url = service, url
-        self._file = data / IDENTITY_FILE
+    def __init__(self, service: Service, url: str, data: Path, lights: bool, name: str = "box") -> None:
+        self._service, self._url, self._name = service, url, name
+        self._file = data / f"{name}-{IDENTITY_FILE}"
+        self._buttons = False
         self._lights = lights
         self._reported: Condition | None = None
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="box", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
         """Begins to look for the device; one that is missing is said and looked for all the time."""
@@ -45,8 +46,9 @@ class BoxThread:
             known = self._file.read_text(encoding="utf-8").strip() if self._file.exists() else ""
             box = open_box(self._url, known)
         except (DeviceError, OSError) as error:
-            words = Message("companion.box_unusable", (("url", self._url), ("error", str(error))))
-            self._service.report(Device("box", self._url, False, words), "box", words)
+            values = (("key", self._name), ("url", self._url), ("error", str(error)))
+            words = Message("companion.box_unusable", values)
+            self._service.report(Device(self._name, self._url, False, words), self._name, words)
             return
         if self._lights:
             self._service.light(box)
@@ -66,9 +68,13 @@ class BoxThread:
             return
         self._reported = condition
         words = Message(condition.message, condition.values)
-        self._service.report(Device("box", self._url, condition.ok, words), "box", None if condition.ok else words)
+        device = Device(self._name, self._url, condition.ok, words)
+        self._service.report(device, self._name, None if condition.ok else words)
         about = box.about
-        self._service.has_buttons(box.working and about is not None and "buttons" in about.capabilities)
+        buttons = box.working and about is not None and "buttons" in about.capabilities
+        if buttons != self._buttons:  # a device without buttons says nothing of those of another
+            self._buttons = buttons
+            self._service.has_buttons(buttons)
         if condition.ok and about is not None and not self._file.exists():
             self._file.write_text(about.identity + "\n", encoding="utf-8")
 

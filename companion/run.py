@@ -37,7 +37,7 @@ class Table:
         self._eyes: EyesProcess | None = None
         self._buttons: ButtonsThread | None = None
         self._box: BoxThread | None = None
-        self._dice: DiceThread | None = None
+        self._dice: BoxThread | DiceThread | None = None
 
     def start(self) -> None:
         """Opens what the configuration names."""
@@ -50,8 +50,11 @@ class Table:
         if config.box:
             self._box = BoxThread(self._service, config.box, self._data, lights=not config.lights)
             self._box.start()
-        if config.dice:
+        if config.dice.startswith("serial:"):
+            self._dice = BoxThread(self._service, config.dice, self._data, lights=False, name="dice")
+        elif config.dice:
             self._dice = DiceThread(self._service, config.dice)
+        if self._dice is not None:
             self._dice.start()
         if config.camera:
             entry = game(config.game)

@@ -70,11 +70,32 @@ def test_presses_rolls_and_lights(wire: SimulatedSerial, tmp_path: Path) -> None
     wait(lambda: service.troubles[-1] in ("serial.lost", "serial.cannot_open"))
     assert not service.buttons
     thread.stop()
-    assert (tmp_path / IDENTITY_FILE).read_text().strip() == "e6614103e7"
+    assert (tmp_path / f"box-{IDENTITY_FILE}").read_text().strip() == "e6614103e7"
+
+
+def test_dice_on_a_device_of_their_own_leave_the_buttons_of_the_other(wire: SimulatedSerial, tmp_path: Path) -> None:
+    dice = SimulatedSerial(identity="dd", name="dice", buttons=())
+    service = Listener()
+    box = BoxThread(service, f"serial://{wire.path}", tmp_path, lights=True)  # type: ignore[arg-type]
+    box.start()
+    wait(lambda: service.buttons)
+    second = BoxThread(service, f"serial://{dice.path}", tmp_path, lights=False, name="dice")  # type: ignore[arg-type]
+    second.start()
+    wait(lambda: (tmp_path / f"dice-{IDENTITY_FILE}").exists())
+    dice.roll("a", 3)
+    wire.press("done1")
+    wait(lambda: service.rolls == [3] and service.commands == [("done", 0)])
+    dice.fault("unplug")
+    wait(lambda: service.troubles[-1] in ("serial.lost", "serial.cannot_open"))
+    assert service.buttons
+    second.stop()
+    box.stop()
+    dice.close()
+    assert (tmp_path / f"dice-{IDENTITY_FILE}").read_text().strip() == "dd"
 
 
 def test_another_box_is_not_taken(wire: SimulatedSerial, tmp_path: Path) -> None:
-    (tmp_path / IDENTITY_FILE).write_text("another\n")
+    (tmp_path / f"box-{IDENTITY_FILE}").write_text("another\n")
     service = Listener()
     thread = BoxThread(service, f"serial://{wire.path}", tmp_path, lights=True)  # type: ignore[arg-type]
     thread.start()

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from companion.words import LANGUAGES, catalogue
-from devices.contract import DieReport, Press
+from devices.contract import DieReport, Press, TimerReport
+from devices.firmware.wire import encode
 from devices.serial_box import SerialBox, understand
 from devices.serial_link import SerialLink, WireEvent
-from devices.serial_port import candidate_ports
+from devices.serial_port import PORT_ERRORS, Port, candidate_ports
 from devices.simulated.serial_device import FAULTS, SimulatedSerial
 
 TOLD_WITHIN_S = 2.0
@@ -200,6 +201,49 @@ def test_a_button_that_stays_down_is_said_until_it_is_let_go(stack: ExitStack, t
     wait(lambda: not told(), BACK_WITHIN_S)
     assert presses(events) == ["referee"]
     assert box.rejected == 0
+
+
+def test_the_turn_timer_runs_and_stops_over_the_wire(stack: ExitStack, tmp_path: Path) -> None:
+    device(stack, tmp_path)
+    box = box_on(stack, tmp_path)
+    wait(lambda: box.condition.ok, 3)
+    collect(box, 0.3)
+    box.start_timer("turn", 5000)
+    (started,) = collect(box, 0.4)
+    assert isinstance(started, TimerReport) and started.running and 4500 <= started.remaining_ms <= 5000
+    box.stop_timer("turn")
+    (stopped,) = collect(box, 0.4)
+    assert isinstance(stopped, TimerReport) and not stopped.running
+    assert started.remaining_ms - 3000 <= stopped.remaining_ms < started.remaining_ms
+    assert box.condition.ok
+
+
+@pytest.mark.parametrize("error", PORT_ERRORS)
+@pytest.mark.parametrize("call", ["read", "in_waiting", "write", "close"])
+def test_an_unplug_is_survived_in_every_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, error: type[Exception]
+) -> None:
+    """pyserial raises another kind in nearly every call."""
+    wire = SimulatedSerial()
+    port = Port(wire.path)
+
+    def fails(*_: object) -> bytes:
+        raise error("the device is gone")
+
+    wire.panel.feed(encode(0, "HELLO", "1", "1"), 0)
+    time.sleep(0.6)
+    attribute = property(fails) if call == "in_waiting" else fails
+    monkeypatch.setattr(type(port.device), call, attribute)
+    if call in ("read", "in_waiting"):
+        assert port.read() == []
+    elif call == "write":
+        port.write(b"x")
+    else:
+        port.close()
+    assert port.gone
+    monkeypatch.undo()
+    port.close()
+    wire.close()
 
 
 @pytest.mark.parametrize(
