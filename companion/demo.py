@@ -23,7 +23,7 @@ from companion.eyes import Eyes, report_camera
 from companion.games.contract import Look, Refusal, Setup
 from companion.match import Choice
 from companion.mischief import illegal_act
-from companion.mishaps import CARELESS, Careless, Schedule, bump, careless, light_change
+from companion.mishaps import CARELESS, Careless, Schedule, bump, careless, light_change, undone
 from companion.registry import GameEntry
 from companion.service import Service
 from devices.contract import Condition, Frame
@@ -32,7 +32,7 @@ from devices.gpio import MockWires, load_pins, mock_factory, open_buttons, open_
 from devices.gpio_buttons import GpioButtons
 from devices.gpio_lights import GpioLights
 from devices.simulated.contract import DisturbedTable, SimulatedTable, TroubledTable
-from devices.simulated.disturbances import Covered, LampSwitch
+from devices.simulated.disturbances import Bump, Covered, LampSwitch
 from devices.simulated.faults import open_faulty
 from devices.supervised import Kept
 
@@ -42,6 +42,9 @@ FRAME_S = 0.1
 
 PATIENCE_S = 20.0
 """Simulated time within which a finished turn must be on the record."""
+
+AIM_S = 3.0
+"""After so long people believe the screen that the camera must be aimed anew."""
 
 PLANT_TRIES = 40
 """How many illegal acts are tried to find one against a rule that has not been broken yet."""
@@ -148,6 +151,8 @@ class Demo:
         self._goal: Any = None
         self._states: list[Any] = []
         self._mine = ""
+        self._knocks: list[Bump] = []
+        self._lost_ticks = 0
         self.stopped = False
         self.on_tick: Callable[[], None] = lambda: None
         self.on_seen: Callable[[Frame], None] = lambda frame: None
@@ -223,8 +228,18 @@ class Demo:
             question = self.service.match.question
             if question is not None and not self._busy and self._eyes is not None and self._eyes.current:
                 self._answer()
+            self._aim()
             self._tick()
         return done()
+
+    def _aim(self) -> None:
+        """Turns a knocked camera back when the screen says for a while that markers have left its picture."""
+        lost = any(t.words.id == "vision.few_markers" for t in self.bulletin.snapshot().troubles)
+        self._lost_ticks = self._lost_ticks + 1 if lost else 0
+        if self._lost_ticks * FRAME_S >= AIM_S and self._knocks and isinstance(self._table, DisturbedTable):
+            self._lost_ticks = 0
+            self._table.disturb(undone(self._knocks.pop()))
+            self.tally.happened("camera aimed")
 
     @property
     def _blind(self) -> bool:
@@ -242,6 +257,7 @@ class Demo:
         count = self.rules.min_players
         start = self.game.deal_start(self._chance)
         self._state = self.rules.new(Setup(NAMES[:count], options, start))
+        self._knocks = []
         self._states = [self._state]
         look = self.rules.look(self._state)
         seed = self._chance.randrange(2**31)
@@ -307,7 +323,10 @@ class Demo:
 
     def _disturbed(self, name: str) -> bool:
         if isinstance(self._table, DisturbedTable):
-            self._table.disturb(bump(self._chance) if name == "bump" else light_change(self._chance))
+            event = bump(self._chance) if name == "bump" else light_change(self._chance)
+            if isinstance(event, Bump):
+                self._knocks.append(event)
+            self._table.disturb(event)
             self.tally.happened(name)
             self._rest(self._chance.uniform(0.0, 2.0))
         return True

@@ -115,3 +115,9 @@ def bump(chance: random.Random) -> Bump:
     x, y = (chance.choice((-1, 1)) * chance.uniform(4, 14) for _ in range(2))
     a, b, c = (chance.uniform(-1.2, 1.2) for _ in range(3))
     return Bump((x, y, 0.0), (a, b, c))
+
+
+def undone(knock: Bump) -> Bump:
+    """The hand that turns the camera back."""
+    (x, y, z), (a, b, c) = knock.shift_mm, knock.turn_deg
+    return Bump((-x, -y, -z), (-a, -b, -c))
