@@ -259,7 +259,7 @@ def open_journal(folder: Path) -> tuple[Journal, Path | None]:
             old = file.with_name(FILE + side)
             if old.exists():
                 old.rename(kept.with_name(kept.name + side))
-        _log.error("%s; it is kept as %s and a new journal begun", error, kept)
+        _log.info("%s; it is kept as %s and a new journal begun", error, kept)
         return Journal(file), kept
 
 
