@@ -189,7 +189,7 @@ class SimulatedSerial:
         return self._spoilt
 
     def _spoil(self, data: bytes) -> bytes:
-        if not data and self._fault != "noise":
+        if not data and self._fault not in ("noise", "flood"):
             return data
         match self._fault:
             case "noise":
@@ -201,7 +201,7 @@ class SimulatedSerial:
             case "wrong_crc":
                 return data[:-2] + (b"0" if data[-2:-1] != b"0" else b"1") + b"\n" if self._now_spoilt() else data
             case "flood":
-                return data + encode(0, "NOISE", "flood") * 20
+                return data + encode(0, "NOISE", "flood") * 5
             case "wrong_version":
                 return (
                     data
