@@ -78,7 +78,10 @@ def look_at(
 @dataclass(frozen=True, slots=True, eq=False)
 class Solid:
     """A box with half edges `half_mm`, its local axes the columns of `rotation`. Where `ball_mm` is finite the box is
-    cut with a ball of that radius (rounded dice); where `round_mm` > 0 its vertical edges are rounded (tiles)."""
+    cut with a ball of that radius (rounded dice); where `round_mm` > 0 its vertical edges are rounded (tiles). Where
+    `sides` > 0 it is a prism of so many sides about its x axis, side k's normal z turned by k shares of a full turn; to
+    its paint the sides are faces 0, 1, ..., then come its ends, +x and -x; `half_mm` then holds half its length and, as
+    y and z, the radius of its corners."""
 
     half_mm: tuple[float, float, float]
     rotation: Floats
@@ -86,6 +89,7 @@ class Solid:
     paint: Paint
     ball_mm: float = float("inf")
     round_mm: float = 0.0
+    sides: int = 0
 
     def corners_mm(self) -> Floats:
         """Its eight corners in the world, shape (8, 3), bit k of the index set where axis k is positive."""
@@ -105,6 +109,13 @@ class Solid:
             width = np.sqrt(np.maximum(rest, 0.0))
             enter = np.where(rest > 0, np.maximum(enter, middle - width), _FAR)
             leave = np.minimum(leave, middle + width)
+        if self.sides:
+            normals, apothem = self._prism()
+            for normal in normals:
+                along = d @ normal
+                at = (apothem - o @ normal) / np.where(np.abs(along) < 1e-9, np.float32(1e-9), along)
+                enter = np.where(along < 0, np.maximum(enter, at), enter)
+                leave = np.where(along > 0, np.minimum(leave, at), leave)
         if self.round_mm > 0:
             p = np.abs(o[:, :2] + enter[:, None] * d[:, :2]) - (half[:2] - self.round_mm)
             cut = (p > 0).all(axis=1) & ((p * p).sum(axis=1) > self.round_mm**2)
@@ -115,9 +126,24 @@ class Solid:
         o = np.atleast_2d(origin - self.centre_mm) @ self.rotation
         return np.asarray(o, np.float32), np.asarray(np.atleast_2d(directions) @ self.rotation, np.float32)
 
+    def _prism(self) -> tuple[Floats, float]:
+        """The normals (sides, 3) of a prism's sides and their distance from its axis."""
+        turns = 2 * np.pi / self.sides * np.arange(self.sides)
+        normals = np.column_stack([np.zeros(self.sides), -np.sin(turns), np.cos(turns)]).astype(np.float32)
+        return normals, self.half_mm[1] * float(np.cos(np.pi / self.sides))
+
     def surface(self, points: Floats) -> tuple[Floats, Floats, Floats]:
         """Albedo (n, 3), unit normal in the world (n, 3) and gloss (n,) at world points (n, 3) of its surface."""
         p = np.asarray((points - self.centre_mm) @ self.rotation, np.float32)
+        if self.sides:
+            normals, apothem = self._prism()
+            near = np.column_stack([p @ normals.T / apothem, p[:, :1] / self.half_mm[0], -p[:, :1] / self.half_mm[0]])
+            faces = near.argmax(axis=1)
+            ends = np.array([[1, 0, 0], [-1, 0, 0]], np.float32)
+            albedo, dent, gloss = self.paint(p, np.asarray(faces, np.intp))
+            normal = np.concatenate([normals, ends])[faces] + dent
+            normal /= np.linalg.norm(normal, axis=1, keepdims=True) + 1e-9
+            return albedo, np.asarray(normal @ self.rotation.T, np.float32), gloss
         share = p / np.array(self.half_mm, np.float32)
         axis = np.abs(share).argmax(axis=1)
         rows = np.arange(len(p))
