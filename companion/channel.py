@@ -22,7 +22,8 @@ class Task:
 
     `opener` opens the camera (`module:attribute`). `side` names the corner that counts as the first player's left one,
     empty when nobody has named one. `tapped` are the board's corners as parts of the picture's width and height, in the
-    board's own order; none where the profile tells where the board lies. Raw frames of readings are kept in `frames` as
+    board's own order; none where the profile tells where the board lies. `rest` (`module:attribute`, empty: the usual
+    one) tells rest from motion. Raw frames of readings are kept in `frames` as
     JPEG, unless that is empty.
     """
 
@@ -33,6 +34,7 @@ class Task:
     side: str = ""
     tapped: Corners = ()
     frames: str = ""
+    rest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,9 @@ PATIENCE_S = 20.0
 AIM_S = 3.0
 """After so long people believe the screen that the camera must be aimed anew."""
 
+THINK_S = 0.5
+"""A button is not pressed again sooner, where nothing is done on the table in between."""
+
 PLANT_TRIES = 40
 """How many illegal acts are tried to find one against a rule that has not been broken yet."""
 
@@ -134,6 +137,7 @@ class Demo:
         self.board = load_board(game.name)
         self.tally = Tally()
         self._choose, self._plant = game.load_choose(), game.load_illegal()
+        self._measured = game.load_measured()
         self._speed = speed
         self._chance = random.Random(seed)
         self._schedule = Schedule(random.Random(f"mishaps {seed}"))
@@ -271,7 +275,9 @@ class Demo:
         self._lights = open_lights("gpio-mock://", TableClock(self._table), factory)
         self.service.light(self._lights)
         profile = TableProfile(self.board, camera="sim://table")
-        self._eyes = Eyes(profile, self.game.load_reader(), self.service, bulletin=self._pictures)
+        self._eyes = Eyes(
+            profile, self.game.load_reader(), self.service, settler=self.game.load_rest(), bulletin=self._pictures
+        )
         self.service.has_buttons(True)
         self.service.watch(self._eyes)
         self._rest(1.0)
@@ -368,8 +374,8 @@ class Demo:
         turn, after, declared = self._pick(self._state)
         before = self.rules.look(self._state)
         trace = dict(self.rules.trace(self._state, turn))
-        if declared or not trace:
-            return False
+        if declared or not trace or self.rules.reveals(self._state, turn):
+            return False  # nobody puts a throw back
         self._goal = after
         self._table.perform(trace)
         self._until(lambda: not self._busy and self.service.match.provisional is not None, PATIENCE_S)
@@ -399,6 +405,8 @@ class Demo:
         looks = [self.rules.look(state) for state in self._states[-turns - 1 :]]
         if len(looks) <= turns or any(one == other for one, other in pairwise(looks)) or self._brought_to_light(turns):
             return False
+        if self.rules.explain(self._state, looks[0]).stories:
+            return False  # it would look like another turn
         del self._states[-turns:]
         self._state = self._goal = self._states[-1]
         self._table.perform({key: value for key, value in looks[0].items() if looks[-1][key] != value})
@@ -431,7 +439,7 @@ class Demo:
             for name in self._schedule.within():
                 if name == "missed_two":
                     following = self._pick(after) if self.rules.outcome(after) is None else None
-                    if following is None or following[2]:
+                    if following is None or following[2] or not self._unseen_together(after, following[0]):
                         continue
                     self._missed(self._table, [(turn, after), following[:2]])
                 elif name == "missed":
@@ -455,7 +463,10 @@ class Demo:
         player = self._player
         self._goal = after
         before = self.service.match.turns
-        self._table.perform(self.rules.trace(self._state, turn))
+        trace = self.rules.trace(self._state, turn)
+        self._table.perform({**trace, **self._measured(self._state, turn)})
+        if not trace:
+            self._rest(THINK_S)
         if declared:
             self._until(lambda: not self._busy and self.service.match.doubt is None, PATIENCE_S)
             self._rest(1.5)
@@ -498,7 +509,7 @@ class Demo:
         table.disturb(Covered(2.0 + 7.0 * len(turns)))
         self._rest(0.4)
         for turn, after in turns:
-            table.perform(self.rules.trace(state, turn))
+            table.perform({**self.rules.trace(state, turn), **self._measured(state, turn)})
             table.press(f"done{self.rules.to_act(state).players[0] + 1}")
             state = after
         self._goal = state
@@ -534,11 +545,18 @@ class Demo:
             turn = self._choose(state, self._chance)
             after = self.rules.apply(state, turn)
             assert not isinstance(after, Refusal)
-            stories = self.rules.explain(state, self._visible(state, after)).stories
+            seen = {**self._measured(state, turn), **self._visible(state, after)}
+            stories = self.rules.explain(state, seen).stories
             plain = bool(stories) and stories[0].after == after
             if plain or attempt == 7:
                 break
         return turn, after, not plain
+
+    def _unseen_together(self, after: Any, following: Any) -> bool:
+        """Whether a turn may follow unseen: no throw, and not by the same player, whose second press would count as
+        one with the first."""
+        other = self.rules.outcome(after) is None and self.rules.to_act(after).players[0] != self._player
+        return other and not self.rules.reveals(after, following)
 
     def _visible(self, before: Any, after: Any) -> Look:
         """How the table looks to a camera after a turn: what cannot be seen on it stays as it was known."""

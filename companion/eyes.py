@@ -24,7 +24,7 @@ from devices.contract import Condition, Frame, Image, Source
 from devices.supervised import Supervised
 from vision.contract import Reader
 from vision.reading import Fact, Reading
-from vision.settler import Settler
+from vision.settler import Settler, Stillness
 
 AGAIN_S = 0.3
 """Time between readings while the match wants another one."""
@@ -67,6 +67,13 @@ class Hearer(Protocol):
         """A device's state and what is wrong with it."""
 
 
+class RestWatch(Protocol):
+    """What tells rest from motion; `vision.settler.Settler`, or a watch that knows more of one kind of table."""
+
+    def feed(self, frame: Frame) -> Stillness:
+        """The state after this frame."""
+
+
 class Gallery(Protocol):
     """Where the annotated pictures go."""
 
@@ -83,13 +90,13 @@ class Eyes:
         reader_of: Callable[[TableProfile], Reader],
         service: Hearer,
         *,
-        settler: Settler | None = None,
+        settler: RestWatch | None = None,
         bulletin: Gallery | None = None,
         side_known: bool | None = None,
     ) -> None:
         self._profile, self._reader_of, self._service, self._bulletin = profile, reader_of, service, bulletin
         self._reader = reader_of(profile)
-        self._settler = settler or Settler()
+        self._settler: RestWatch = settler or Settler()
         self._author = Author("camera", profile.camera or "camera")
         tapped = bool(profile.corners_px) or profile.board.markers is None
         self._side_known = not tapped if side_known is None else side_known

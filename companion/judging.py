@@ -60,7 +60,17 @@ def seen(draft: Draft, evidence: Seen) -> None:
 
 def position_of(match: Match, presses: int) -> Position:
     """What the referee needs to know of a match."""
-    return Position(match.agreed, match.provisional, match.earlier(), presses, match.done_expected)
+    return Position(match.agreed, match.provisional, match.earlier(), presses, match.done_expected, _revealed(match))
+
+
+def _revealed(match: Match) -> int:
+    """The number of the last turn that has brought chance to light; 0 where none has."""
+    number = match.turns
+    for state, entry in zip(reversed(match.states[:-1]), reversed(match.entries), strict=True):
+        if entry.text and not entry.refused and match.rules.reveals(state, match.rules.parse(entry.text)):
+            return number
+        number -= bool(entry.text)
+    return 0
 
 
 def settle(draft: Draft, verdict: Verdict, sight: Sight, at_s: float, presses: int, by_hand: bool = False) -> None:

@@ -20,7 +20,7 @@ import cv2
 from companion.bulletin import Device
 from companion.channel import Beat, Orders, Report, Task
 from companion.evidence import Seen
-from companion.eyes import Eyes, EyesThread
+from companion.eyes import Eyes, EyesThread, RestWatch
 from companion.games.contract import Message
 from devices.contract import Frame
 from vision.contract import VisionError
@@ -66,7 +66,11 @@ def main(descriptor: int) -> None:
     assert isinstance(task, Task)
     parent = Parent(line)
     try:
-        eyes: Eyes = KeepingEyes(task, parent) if task.frames else Eyes(*_parts(task, parent), bulletin=parent)
+        eyes: Eyes = (
+            KeepingEyes(task, parent)
+            if task.frames
+            else Eyes(*_parts(task, parent), settler=_rest(task), bulletin=parent)
+        )
     except VisionError as error:
         parent.report(None, "profile", Message("companion.profile_unusable", (("error", str(error)),)))
         _idle(line, parent)
@@ -122,6 +126,10 @@ def _parts(task: Task, parent: Parent) -> tuple[Any, Any, Parent]:
     return task.profile, part(task.reader), parent
 
 
+def _rest(task: Task) -> RestWatch | None:
+    return part(task.rest)() if task.rest else None
+
+
 def part(dotted: str) -> Any:
     """The object that `module:attribute` names."""
     module, _, attribute = dotted.partition(":")
@@ -132,7 +140,7 @@ class KeepingEyes(Eyes):
     """Eyes that keep the raw picture of every reading as JPEG."""
 
     def __init__(self, task: Task, parent: Parent) -> None:
-        super().__init__(*_parts(task, parent), bulletin=parent)
+        super().__init__(*_parts(task, parent), settler=_rest(task), bulletin=parent)
         self._folder = Path(task.frames)
 
     def look(self, frame: Frame, fit: bool = True) -> Seen | None:

@@ -48,6 +48,10 @@ are taken off now and then."""
 FORGOTTEN = 3.0
 """The same where otherwise an illegal act would have to be believed: one may have forgotten the button."""
 
+REVEALED = 10.0
+"""Prior cost (besides CHANGE a fact) of taking back turns by hand alone that have brought chance to light, or where a
+legal turn that does so explains the same look: a throw is neither undone nor done again by hand."""
+
 IDLE = 3.0
 """Prior cost of each turn that was ended by button and left nothing to see."""
 
@@ -62,13 +66,15 @@ TaleKind = Literal["unchanged", "grow", "next", "withdraw", "takeback", "missed"
 class Position:
     """What the table has agreed on: `base` the state at the start of the turn, `provisional` the turn so far, `earlier`
     the positions that a takeback may lead to as (number of turns, state), newest first. `presses`: how many turns the
-    players have ended by button since `base` that no reading has shown yet; `done_expected`: they do use the button."""
+    players have ended by button since `base` that no reading has shown yet; `done_expected`: they do use the button.
+    `revealed`: the turns up to this number have brought chance to light, or come before one that has."""
 
     base: Any
     provisional: Story[Any, Any] | None = None
     earlier: tuple[tuple[int, Any], ...] = ()
     presses: int = 0
     done_expected: bool = False
+    revealed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +128,8 @@ def judge(rules: Rules[Any, Any], position: Position, sight: Sight, looks_tried:
         return Verdict("unchanged", tales[0], lead=ACCEPT)
     for cost, look in looks:
         if look != now:
-            tales += _tales_of(rules, position, look, cost, now)
-    tales += _takebacks(rules, position, sight)
+            tales += _tales_of(rules, position, look, cost, now, sight.measured)
+    tales += _takebacks(rules, position, sight, now, [t.look for t in tales if _by_chance(rules, position, t)])
     if position.presses > 1 or not any(t.stories for t in tales):
         tales += _missed(rules, position, looks[0][1], looks[0][0])
     return _decide(tales, asked=position.presses > 0)
@@ -145,7 +151,9 @@ def _decide(tales: list[Tale], asked: bool) -> Verdict:
     return Verdict("unsure", best, close, lead)
 
 
-def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: float, now: Look) -> Iterator[Tale]:
+def _tales_of(
+    rules: Rules[Any, Any], position: Position, look: Look, cost: float, now: Look, measured: Look
+) -> Iterator[Tale]:
     """All stories that lead to one look: legal ones of the player in turn and of the next, or the illegal one."""
     provisional = position.provisional
     base_look = rules.look(position.base)
@@ -158,14 +166,14 @@ def _tales_of(rules: Rules[Any, Any], position: Position, look: Look, cost: floa
         changed = sum(look[k] != now[k] for k in look)
         yield Tale("withdraw", -(cost - CHANGE * changed) - WITHDRAW, look)
     else:
-        grown = rules.explain(position.base, look)
+        grown = rules.explain(position.base, {**measured, **look})
         refusals, warnings, unfinished = grown.refusals, grown.warnings, grown.unfinished
         for story in grown.stories:
             legal = True
             score = -cost - _turns_cost(position, 1, 0.0) - _unseen_cost(story, grown.stories)
             yield Tale("grow", score, look, (story,), warnings=warnings)
     if provisional is not None and rules.outcome(provisional.after) is None:
-        following = rules.explain(provisional.after, look)
+        following = rules.explain(provisional.after, {**measured, **look})
         prior = _turns_cost(position, 2, NEXT)
         if position.done_expected and position.presses == 0 and not legal:
             prior = FORGOTTEN
@@ -186,7 +194,16 @@ def _unseen_cost(story: Story[Any, Any], stories: tuple[Story[Any, Any], ...]) -
     return NEEDED * needed + UNSEEN * (story.unseen - needed)
 
 
-def _takebacks(rules: Rules[Any, Any], position: Position, sight: Sight) -> Iterator[Tale]:
+def _by_chance(rules: Rules[Any, Any], position: Position, tale: Tale) -> bool:
+    """Whether the last turn of a legal story brings chance to light."""
+    if tale.kind == "grow":
+        return rules.reveals(position.base, tale.stories[0].turn)
+    return tale.kind == "next" and rules.reveals(tale.stories[0].after, tale.stories[1].turn)
+
+
+def _takebacks(
+    rules: Rules[Any, Any], position: Position, sight: Sight, now: Look, thrown: list[Look]
+) -> Iterator[Tale]:
     """Earlier positions that the table may show again, the newest of equal ones; only those that explain the sight."""
     seen: list[Look] = []
     for number, state in position.earlier:
@@ -194,7 +211,10 @@ def _takebacks(rules: Rules[Any, Any], position: Position, sight: Sight) -> Iter
         cost = sight.cost(look)
         if cost <= BEYOND and look not in seen:
             seen.append(look)
-            yield Tale("takeback", -cost - TAKEBACK, look, number=number)
+            prior = TAKEBACK
+            if number < position.revealed or look in thrown:
+                prior += REVEALED + CHANGE * sum(look[k] != now[k] for k in look)
+            yield Tale("takeback", -cost - prior, look, number=number)
 
 
 def kinds_of(look: Look) -> Iterator[tuple[list[str], str | None]]:

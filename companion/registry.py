@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from calibration.profile import Board, TableProfile
+from companion.eyes import RestWatch
 from companion.games.contract import DataUsed, Look, Message, Rules
 from devices.simulated.contract import SimulatedTable
 from vision.contract import Reader
@@ -74,6 +75,8 @@ class GameEntry:
     data: str = ""
     data_file: Path | None = None
     reader: str = ""
+    rest: str = ""
+    measured: str = ""
     table: str = ""
 
     @property
@@ -122,6 +125,15 @@ class GameEntry:
         """The factory of the game's eyes."""
         reader: Callable[[TableProfile], Reader] = self._part("reader")
         return reader
+
+    def load_rest(self) -> RestWatch | None:
+        """A new watch that tells rest from motion; None where the usual one will do."""
+        return self._part("rest")() if self.rest else None
+
+    def load_measured(self) -> Callable[[Any, Any], Look]:
+        """What the eyes would measure of a turn besides the game's facts."""
+        measured: Callable[[Any, Any], Look] = self._part("measured") if self.measured else lambda state, turn: {}
+        return measured
 
     def load_table(self) -> TableFactory:
         """The factory of the game's simulated table."""
@@ -172,6 +184,9 @@ GAMES: Mapping[str, GameEntry] = {
             choose="companion.games.moogui.players:choose",
             data="companion.games.moogui.catalogue:used",
             reader="vision.figure_table:FigureTableReader",
+            rest="vision.arena_states:ArenaWatch",
+            measured="companion.games.moogui.look:measured",
+            table="devices.simulated.arena_table:ArenaTable",
         ),
         GameEntry(
             name="moogh",

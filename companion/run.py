@@ -60,7 +60,14 @@ class Table:
             entry = game(config.game)
             entry.load_reader()  # a game without eyes is told at once, not by a child that ends
             tapped = kept_corners(self._data, config.camera)
-            task = Task(self._profile(), entry.reader, config.camera, tapped=tapped, frames=str(self._frames or ""))
+            task = Task(
+                self._profile(),
+                entry.reader,
+                config.camera,
+                tapped=tapped,
+                frames=str(self._frames or ""),
+                rest=entry.rest,
+            )
             keep = partial(keep_corners, self._data, config.camera)
             self._eyes = EyesProcess(task, self._service, self._bulletin, keep=keep)
             self._service.watch(self._eyes)

@@ -39,12 +39,14 @@ class Sight:
     `costs`: fact key -> value -> nats by which the value explains the picture worse than the best value, 0..FLOOR; a
     value that is not listed costs FLOOR. `hidden`: facts about which the picture says nothing. `covered`: those of them
     that something hides or that lie askew, and whose picture has changed, with what little may be concluded:
-    key -> value -> nats, 0..AGREES.
+    key -> value -> nats, 0..AGREES. `measured`: what the eyes tell besides the game's facts, each with one value (a
+    distance, an uncertainty); rules may explain a look by it.
     """
 
     costs: Mapping[str, Mapping[str, float]]
     hidden: frozenset[str] = frozenset()
     covered: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    measured: Look = field(default_factory=dict)
 
     def cost(self, look: Look) -> float:
         """How badly `look` explains the sight, 0 for perfectly; hidden and unnamed facts cost nothing."""
@@ -62,12 +64,12 @@ class Sight:
 
     def opened(self) -> Sight:
         """The same sight with every covered fact taken for what it could be, instead of for what it was."""
-        return Sight({**self.costs, **self.covered}, self.hidden - self.covered.keys())
+        return Sight({**self.costs, **self.covered}, self.hidden - self.covered.keys(), measured=self.measured)
 
     def without(self, keys: Collection[str]) -> Sight:
         """The same sight with nothing concluded about these facts."""
         costs, covered = ({k: v for k, v in part.items() if k not in keys} for part in (self.costs, self.covered))
-        return Sight(costs, self.hidden | frozenset(keys), covered)
+        return Sight(costs, self.hidden | frozenset(keys), covered, self.measured)
 
 
 def sight_of(reading: Reading, keys: Look) -> Sight:
@@ -94,7 +96,8 @@ def sight_of(reading: Reading, keys: Look) -> Sight:
             hidden.add(key)
             continue
         costs[key] = {v: min(FLOOR, peak - x) for v, x in zip(fact.values, fact.log_likelihoods, strict=True)}
-    return Sight(costs, frozenset(hidden), covered)
+    others = {k: f.best for k, f in reading.facts.items() if k not in keys and len(f.values) == 1 and not f.hidden}
+    return Sight(costs, frozenset(hidden), covered, others)
 
 
 def sight_by_hand(look: Look) -> Sight:

@@ -22,6 +22,9 @@ AROUND = 2.0
 """Standard deviations of the places that are told as their uncertainty."""
 STRANGE = 4.0
 """While something unknown lies there, a figure that is not seen leads by no more than this in being absent."""
+STAIN_MM = 25.0
+"""What was there from the beginning, before any figure, is no figure: a stain, a lamp's mirror image. It stays so
+within this distance of its place."""
 
 
 class FigureTableReader:
@@ -35,6 +38,7 @@ class FigureTableReader:
         prints = load_figures(Path(profile.figures)) if profile.figures else printable(profile.board)
         self._names = tuple(p.name for p in prints)
         self._reader = FigureReader(profile, [enrolled(p) for p in prints])
+        self._stains: tuple[tuple[float, float], ...] | None = None
 
     def prepare(self) -> None:
         """Makes the templates now (a fraction of a second), so that the first reading is as quick as any."""
@@ -45,7 +49,15 @@ class FigureTableReader:
         reading = self._reader.read(frame)
         if not reading.board_found:
             return reading
-        return replace(reading, facts=table_facts(reading.pieces, self._names))
+        if self._stains is None:
+            bare = all(p.facts["figure"].best == UNKNOWN for p in reading.pieces)
+            self._stains = tuple(p.xy for p in reading.pieces) if bare else ()
+        pieces = [p for p in reading.pieces if not self._stain(p)]
+        return replace(reading, facts=table_facts(pieces, self._names))
+
+    def _stain(self, piece: Piece) -> bool:
+        near = any(math.dist(piece.xy, stain) < STAIN_MM for stain in self._stains or ())
+        return near and piece.facts["figure"].best == UNKNOWN
 
     def agree(self, look: Mapping[str, str]) -> None:
         """Nothing is learned from what was agreed: what a picture shows is all that counts."""

@@ -210,7 +210,7 @@ class ArenaTable:
         is thrown and knocks the rest; what goes is taken out by hand. Raises ValueError for what cannot be shown."""
         wanted = {}
         for key, value in changes.items():
-            if key.startswith("distance:"):
+            if key.startswith(("distance:", "uncertainty:")):
                 continue
             if key not in self._planned or not (value in (ABSENT, OUT, IMMUNE) or value in "123456"):
                 raise ValueError(f"no arena shows {value!r} at {key!r}")

@@ -50,6 +50,15 @@ def look(state: State) -> dict[str, str]:
     return {f"figure:{piece}": there.get(piece, ABSENT) for piece, _ in state.owners}
 
 
+def measured(state: State, turn: Turn) -> dict[str, str]:
+    """What the eyes measure of an order throw whose figures were seen."""
+    game = state.game
+    if not isinstance(turn, OrderThrow) or not turn.readings or game is None:
+        return {}
+    far = {game.character(who): OUT if mm is None else str(mm) for who, mm in turn.distances}
+    return {f"distance:{piece}": mm for piece, mm in far.items()} | {"uncertainty:arena": str(turn.uncertainty_mm)}
+
+
 def differences(state: State, seen: Look) -> dict[str, str]:
     """Piece -> what is seen where the state holds something else."""
     held = look(state)

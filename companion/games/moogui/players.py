@@ -29,8 +29,10 @@ P_OUT, P_IMMUNE, P_UNSURE = 0.12, 0.08, 0.03
 """How a thrown figure ends that shows no face."""
 P_MOVED = 0.15
 """A figure already lying is moved by a throw."""
-_FARTHEST_MM = 420.0
-_UNCERTAINTY_MM = 8.0
+_FARTHEST_MM = 330.0
+_UNCERTAINTY_MM = 2.0
+P_EQUAL, APART_MM = 0.08, 20.0
+"""How often two land equally far from the centre; otherwise their distances differ by so much at least."""
 
 
 def choose_any(state: State, random: randoms.Random) -> Turn:
@@ -40,6 +42,14 @@ def choose_any(state: State, random: randoms.Random) -> Turn:
 
 def choose(state: State, random: randoms.Random) -> Turn:
     """A sensible input: throws when due, adds a Sentinel when behind, throws a shield again when somebody leads."""
+    turn = choose_on_paper(state, random)
+    while any(reading == UNSURE for _, reading in getattr(turn, "readings", ())):
+        turn = choose_on_paper(state, random)  # at a real arena every figure lies somehow
+    return turn
+
+
+def choose_on_paper(state: State, random: randoms.Random) -> Turn:
+    """The same where readings are told, not seen: one may be unsure."""
     turns = listed(state)
     game = state.game
     if game is None or state.phase in ("order", "tiebreak", "split") or state.unsure:
@@ -68,7 +78,7 @@ def _first(turns: list[Turn]) -> int:
 def _chance(state: State, turn: Turn, random: randoms.Random) -> Turn:
     """The same input with how the figures really fall."""
     if isinstance(turn, OrderThrow):
-        return OrderThrow(tuple((who, _distance(random)) for who, _ in turn.distances), _UNCERTAINTY_MM)
+        return _order(state, turn, random)
     if not is_throw(turn) or not isinstance(turn, Throw | ThrowSentinel | TieThrow | Shield):
         return turn
     readings = _fallen(state, turn, random)
@@ -101,9 +111,31 @@ def _fall(state: State, piece: str, random: randoms.Random) -> str:
     return str(random.randint(1, len(model.powers) if model else 6))
 
 
-def _distance(random: randoms.Random) -> float | None:
-    return None if random.random() < P_OUT else round(random.uniform(0.0, _FARTHEST_MM), 1)
+def _order(state: State, turn: OrderThrow, random: randoms.Random) -> OrderThrow:
+    """Distances that are plainly apart or equal, and how the figures lie there."""
+    game = state.game
+    assert game is not None, "an order throw belongs to a game"
+    distances: list[tuple[int, float | None]] = []
+    for who, _ in turn.distances:
+        known = [mm for _, mm in distances if mm is not None]
+        if random.random() < P_OUT:
+            distances.append((who, None))
+        elif known and random.random() < P_EQUAL:
+            distances.append((who, random.choice(known)))
+        else:
+            mm = round(random.uniform(0.0, _FARTHEST_MM), 1)
+            while any(abs(mm - other) < APART_MM for other in known):
+                mm = round(random.uniform(0.0, _FARTHEST_MM), 1)
+            distances.append((who, mm))
+    readings = []
+    for who, far in distances:
+        piece = game.character(who)
+        reading = OUT if far is None else UNSURE
+        while reading == UNSURE or (reading == OUT) != (far is None):
+            reading = _fall(state, piece, random)
+        readings.append((piece, reading))
+    return OrderThrow(tuple(distances), _UNCERTAINTY_MM, tuple(sorted(readings)))
 
 
-PLAYERS = {"random": choose_any, "sensible": choose}
+PLAYERS = {"random": choose_any, "sensible": choose, "on_paper": choose_on_paper}
 """The players by name."""
