@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.geometry import Camera
 from calibration.profile import TableProfile
@@ -59,6 +60,11 @@ LEANS_FROM, LEANS_RATE, LEANS_AT_MOST = 0.18, 14.0, 2.0
 """An upright edge that is off by the first (in sides of the box) speaks neither way; what it is further off speaks for
 leaning at the second (natural log odds a side), what it is nearer for lying flat; never by more than the third. Fitted
 to simulated dice."""
+FREE_OF_DICE, FREE_OF_RIM, FREE = 1.9, 1.4, 3.0
+"""A die whose middle is further than so many edges from all others and from the rim has nothing to lean on: leaning is
+less likely by the third (natural log odds; the places may be wrong)."""
+RIM_EDGES, AT_RIM = 0.9, 1.5
+"""A die nearer to the rim than so many edges touches it: leaning is more likely by the second."""
 OTHERS = 2
 """So many other dice tell how the upright edge of a die that lies flat points, where no camera is known."""
 
@@ -215,7 +221,8 @@ class DiceReader:
         troubles = [] if self._registration is None or pose is not None else ["vision.no_board"]
         covers = None if self._profile is None or self._camera is None else printed(self._profile, self._camera)
         verdicts = self._eyes.look(image, covers)
-        verdicts = [leaning(v, self._upright(v, verdicts)) for v in verdicts]
+        supports = self._supports([v.place for v in verdicts if v.logs[NONE] < KEPT])
+        verdicts = [leaning(v, self._upright(v, verdicts), supports.get(v.place, 0.0)) for v in verdicts]
         pieces = tuple(self._piece(v) for v in verdicts if v.logs[NONE] < KEPT)
         if not pieces:
             troubles.append("vision.too_dark" if float(image.mean()) < DARK else "vision.no_dice")
@@ -246,6 +253,14 @@ class DiceReader:
         if self._camera is not None:
             return upright(verdict.place, self._camera, self._edge_mm)
         return usual_upright([v for v in verdicts if v is not verdict and v.logs[NONE] < EVEN])
+
+    def _supports(self, places: Sequence[Found]) -> dict[Found, float]:
+        """What each place says for leaning; nothing where the rim is not known (tapped corners are the floor's)."""
+        if self._camera is None or self._profile is None or not self._profile.corners_px or not places:
+            return {}
+        spots = self._camera.to_plane(np.array([(p.cx, p.cy) for p in places]), self._edge_mm / 2)
+        rim = np.array(self._profile.board.corners_mm)
+        return dict(zip(places, (support(i, spots, rim, self._edge_mm) for i in range(len(spots))), strict=True))
 
     def _piece(self, verdict: Verdict) -> Piece:
         place = verdict.place
@@ -287,13 +302,23 @@ def usual_upright(others: Sequence[Verdict]) -> Floats | None:
     return np.asarray(middle, np.float32)
 
 
-def leaning(verdict: Verdict, expected: Floats | None) -> Verdict:
-    """The verdict with what the upright edge says, given how that of a die that lies flat looks there."""
-    if expected is None:
-        return verdict
-    off = float(np.hypot(*(np.array(verdict.up) - expected)))
+def support(which: int, spots_mm: NDArray[np.float64], rim_mm: NDArray[np.float64], edge_mm: float) -> float:
+    """How much likelier than usual a die leans (natural log odds): more at the rim, less where it is far from all that
+    it might lean on. `spots_mm` (N, 2) are the dice's middles, `rim_mm` (4, 2) the corners of the tray's floor."""
+    here = spots_mm[which]
+    inside = cv2.pointPolygonTest(rim_mm.astype(np.float32), (float(here[0]), float(here[1])), True) / edge_mm
+    alone = np.count_nonzero(np.linalg.norm(spots_mm - here, axis=1) < FREE_OF_DICE * edge_mm) == 1
+    return AT_RIM if 0 < inside < RIM_EDGES else -FREE if inside > FREE_OF_RIM and alone else 0.0
+
+
+def leaning(verdict: Verdict, expected: Floats | None, support: float = 0.0) -> Verdict:
+    """The verdict with what the upright edge says, given how that of a die that lies flat looks there (None where that
+    is not known), and with what its place says for leaning (natural log odds)."""
     logs = verdict.logs.copy()
-    logs[COCKED] += np.clip((off - LEANS_FROM) * LEANS_RATE, -LEANS_AT_MOST, LEANS_AT_MOST)
+    logs[COCKED] += support
+    if expected is not None:
+        off = float(np.hypot(*(np.array(verdict.up) - expected)))
+        logs[COCKED] += np.clip((off - LEANS_FROM) * LEANS_RATE, -LEANS_AT_MOST, LEANS_AT_MOST)
     return replace(verdict, logs=log_softmax(logs))
 
 

@@ -17,7 +17,7 @@ from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from companion.census.dicetray import profile_of
 from devices.contract import Frame, Image
-from vision.dice import COCKED, NONE, DiceReader, Verdict, leaning, upright, usual_upright
+from vision.dice import COCKED, NONE, DiceReader, Verdict, leaning, support, upright, usual_upright
 from vision.domino_choice import Spot, alike, wholes
 from vision.domino_choice import Verdict as TileVerdict
 from vision.domino_neighbours import neighbours
@@ -152,7 +152,7 @@ def test_an_edge_that_points_elsewhere_speaks_for_leaning_and_one_that_fits_agai
     fits, off, before = (leaning(die(up), flat).logs for up in ((0.1, 0.12), (0.5, -0.1), (0.1, 0.1)))
     assert fits[COCKED] < die((0, 0)).logs[COCKED] < off[COCKED]
     assert off[4] < before[4]
-    assert leaning(die((0.5, 0.5)), None).logs.tolist() == die((0.5, 0.5)).logs.tolist()
+    assert leaning(die((0.5, 0.5)), None).logs == pytest.approx(die((0.5, 0.5)).logs, abs=1e-5)
 
 
 def test_one_that_leans_among_others_does_not_bend_what_is_usual() -> None:
@@ -161,6 +161,13 @@ def test_one_that_leans_among_others_does_not_bend_what_is_usual() -> None:
     assert usual is not None
     assert float(np.linalg.norm(usual - np.array([0.11, 0.01]))) < 0.06
     assert usual_upright(others[:1]) is None
+
+
+def test_a_die_leans_rather_at_the_rim_than_where_nothing_is_near() -> None:
+    rim = np.array([(-90, -80), (90, -80), (90, 80), (-90, 80)], np.float64)
+    spots = np.array([(81.0, 0.0), (0.0, 0.0), (-40.0, 40.0), (-40.0, 22.0), (200.0, 0.0)])
+    at_rim, free, touching, touched, outside = (support(i, spots, rim, 16.0) for i in range(5))
+    assert at_rim > touching == touched == outside == 0.0 > free
 
 
 def tile(x: float, y: float, length: float, values: tuple[int, int], turn_deg: float = 0.0) -> TileVerdict:
