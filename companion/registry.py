@@ -182,6 +182,7 @@ GAMES: Mapping[str, GameEntry] = {
             name="moogui",
             rules="companion.games.moogui.rules:RULES",
             choose="companion.games.moogui.players:choose",
+            illegal="companion.games.moogui.players:illegal",
             data="companion.games.moogui.catalogue:used",
             reader="vision.figure_table:FigureTableReader",
             rest="vision.arena_states:ArenaWatch",

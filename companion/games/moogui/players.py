@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import random as randoms
 
+from companion.games.contract import Look
 from companion.games.moogui.look import is_throw, listed
 from companion.games.moogui.scoring import leaders
 from companion.games.moogui.state import (
+    ABSENT,
     IMMUNE,
     OUT,
     UNSURE,
@@ -24,6 +26,7 @@ from companion.games.moogui.state import (
     TieThrow,
     Turn,
 )
+from companion.games.moogui.throws import in_arena
 
 P_OUT, P_IMMUNE, P_UNSURE = 0.12, 0.08, 0.03
 """How a thrown figure ends that shows no face."""
@@ -135,6 +138,26 @@ def _order(state: State, turn: OrderThrow, random: randoms.Random) -> OrderThrow
             reading = _fall(state, piece, random)
         readings.append((piece, reading))
     return OrderThrow(tuple(distances), _UNCERTAINTY_MM, tuple(sorted(readings)))
+
+
+def illegal(state: State, random: randoms.Random) -> tuple[Look, str] | None:
+    """An act against the rules as changed facts, and the rule that it breaks; None where none can be built.
+
+    A throw out of turn, a figure taken out too early, one turned over though nobody has thrown."""
+    game = state.game
+    if game is None or state.phase != "throwing" or state.in_the_way or state.unsure:
+        return None
+    acts: list[tuple[Look, str]] = []
+    lying = dict(game.readings)
+    for piece in in_arena(game):
+        model = state.rule.model(piece)
+        others = [r for r in (model.readings if model else ()) if r not in (OUT, lying[piece])]
+        acts.append(({f"figure:{piece}": ABSENT}, "moogui.taken_too_early"))
+        acts.append(({f"figure:{piece}": random.choice(others)}, "moogui.moved_without_throw"))
+    after = game.order[game.turn + 1 : game.turn + 2]
+    if after and game.character(game.current) not in lying:
+        acts.append(({f"figure:{game.character(after[0])}": "1"}, "moogui.not_your_turn"))
+    return random.choice(acts) if acts else None
 
 
 PLAYERS = {"random": choose_any, "sensible": choose, "on_paper": choose_on_paper}
