@@ -26,6 +26,8 @@ from tests.companion.table import TestTable, games
 
 DIE, CAMERA, SEAT = Author("die", "a"), Author("camera", "picam://0"), Author("seat", "laptop")
 RULES = games("moogh")
+NEXT_TO_THE_BEAST = (4, 1)
+"""At its left side, in front: LF."""
 
 
 class Hunt:
@@ -177,6 +179,36 @@ def test_each_awaited_player_is_asked_and_has_buttons() -> None:
     for player, man in ((0, "red"), (1, "brown")):
         texts = [a.args["text"] for a in shot.acts if a.command == "declare" and a.player == player]
         assert [t for t in texts if "roll" in t] == [f"{man} roll save:attack {v}" for v in range(1, 7)]
+
+
+def test_a_roll_whose_effect_is_on_the_table_already_counts_or_is_asked_about() -> None:
+    """The cube was moved before the die was heard: what the table shows is one more witness."""
+    for value, texts in ((5, ["red roll grab 5"]), (2, [])):
+        hunt = Hunt().lay(("Grab", "red"))
+        state = hunt.match.agreed
+        men = tuple(replace(m, at=NEXT_TO_THE_BEAST) if m.name == "red" else m for m in state.men)
+        hunt.match = replace(hunt.match, states=(replace(state, men=men),))
+        assert hunt.give(Chose("set_facts", SEAT, {"facts": {"cube:red": "grab:LF"}})).ok
+        assert hunt.match.provisional is not None and hunt.texts == []
+        assert hunt.roll(value).ok
+        assert hunt.texts == texts
+        if not texts:
+            asked = hunt.match.question
+            assert asked is not None and asked.words.id == "rolls.table_differs"
+            assert [c.turns[0][1] for c in asked.choices[:2]] == ["red roll grab 4", "red roll grab 2"]
+            assert hunt.answer(1).ok and hunt.texts == ["red roll grab 2"]
+
+
+def test_a_roll_that_follows_a_turn_of_which_the_end_was_not_told_makes_it_final() -> None:
+    hunt = Hunt().lay(("hit", "red", "Stab", 0), ("Grab", "red"))
+    state = hunt.match.agreed
+    men = tuple(replace(m, at=NEXT_TO_THE_BEAST) if m.name == "red" else m for m in state.men)
+    hunt.match = replace(hunt.match, states=(replace(state, men=men),))
+    hunt.give(Chose("set_facts", SEAT, {"facts": {"cube:red": "grab:LF"}}))
+    assert hunt.match.provisional is not None
+    assert hunt.roll(1).ok
+    assert hunt.texts == ["red roll grab 4", "red roll hit 1"]
+    assert [e.by for e in hunt.match.entries] == ["next", "rolled"]
 
 
 # --- a second opinion ------------------------------------------------------------------------------------------
