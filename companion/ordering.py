@@ -16,7 +16,7 @@ from companion.games.contract import Json, Message, Refusal, RulesError, Story
 from companion.judging import finish, position_of, settle, tell_turns
 from companion.match import Choice, as_json, message
 from companion.referee import judge
-from companion.rolls import answered, entered
+from companion.rolls import answered, entered, told_by
 from companion.sight import sight_by_hand
 
 OK = Reply(True)
@@ -363,7 +363,7 @@ def _declared(draft: Draft, turn: Any, player: int) -> Reply:
         draft.judged("provisional", words)
     else:
         draft.add("turn", turn=rules.text(turn), player=player, by="declared", lag=True)
-        draft.judged("accepted", words)
+        draft.judged("accepted", words, told_by(draft.match))
     return OK
 
 

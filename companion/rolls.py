@@ -96,6 +96,12 @@ def answered(draft: Draft, chosen: Choice) -> None:
         _take(draft, number, Story(turn, rules.apply(state, turn), player))
 
 
+def told_by(match: Match) -> list[Message]:
+    """Who has told the newest turn, if it is a roll."""
+    throw = match.throw
+    return [Message(f"rolls.from_{throw.sources[0]}")] if throw is not None and throw.turn == match.turns else []
+
+
 def _second_opinion(draft: Draft, roll: Rolled, throw: Throw) -> Reply:
     """What another kind of source says of the newest roll: it agrees, or the table is asked. Where a further roll is
     awaited and the reports are far apart, or differ, it may also be that one."""
@@ -165,9 +171,9 @@ def _take(draft: Draft, number: int, story: Story[Any, Any]) -> None:
     if provisional is not None and number > draft.match.turns + 1:
         make_final(draft, provisional, "next")
     rules = draft.match.rules
-    words, throw = rules.describe(draft.match.agreed, story.turn), draft.match.throw
+    words = rules.describe(draft.match.agreed, story.turn)
     draft.add("turn", turn=rules.text(story.turn), player=story.player, by="rolled", lag=True)
-    draft.judged("accepted", words, [Message(f"rolls.from_{throw.sources[0]}")] if throw is not None else [])
+    draft.judged("accepted", words, told_by(draft.match))
 
 
 def _note(draft: Draft, roll: Rolled, source: str, number: int) -> None:

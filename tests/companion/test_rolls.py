@@ -319,6 +319,8 @@ def test_a_roll_entered_by_hand_is_recorded_as_such_and_seconded() -> None:
     assert hunt.tell(f"{awaited} 4", at_s=10.0).ok
     noted = next(e for e in reversed(hunt.events) if e.kind == "rolled")
     assert (noted.data["source"], noted.author) == ("seat", SEAT)
+    assert hunt.match.judgement is not None
+    assert [m.id for m in hunt.match.judgement.details] == ["rolls.from_seat"]
     assert hunt.roll(4, DIE, 10.5).ok and len(hunt.texts) == before + 1
     hunt = Hunt().on()
     hunt.tell(f"{hunt.awaited} 4", at_s=10.0)
