@@ -207,14 +207,10 @@ class Eyes:
         if agreed is not None and self._reading is not None and agreed[0] == self._reading.frame_number:
             self._reader.agree(agreed[1])
             self._calm = self._reading.facts
-        if (
-            corner is not None
-            and not self._side_known
-            and self._profile.corners_px
-            and corner in self._profile.board.corner_names
-        ):
+        # A board that was found by its own print is from here on known by the corners that were found.
+        corners = self._profile.corners_px or (() if self._reading is None else self._reading.board_px)
+        if corner is not None and not self._side_known and corners and corner in self._profile.board.corner_names:
             first = self._profile.board.corner_names.index(corner)
-            corners = self._profile.corners_px
             self._look_anew(replace(self._profile, corners_px=corners[first:] + corners[:first]))
         if tapped is not None:
             height, width = frame.bgr.shape[:2]

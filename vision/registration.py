@@ -1,4 +1,5 @@
-"""Where the board lies in the picture: from its markers or from four tapped corners, tracked from frame to frame."""
+"""Where the board lies in the picture: from its markers, four tapped corners, or its own print where markers were never
+seen; tracked from frame to frame."""
 
 from __future__ import annotations
 
@@ -12,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.geometry import Array, Camera, camera_from_plane, follow_camera, nudged_camera
-from calibration.profile import Corners3, TableProfile
+from calibration.profile import Corners3, Point, TableProfile
 from devices.contract import Image
 from vision.contract import VisionError
+from vision.own_print import can_find, find_board
 from vision.patches import Patches, quads, remembered, shifts
 from vision.pictures import grey, shrunk
 from vision.tapped import TappedBoard
@@ -34,6 +36,8 @@ REGION_PX = 12
 """Margin about a marker's last place in which it is looked for again."""
 MARKER_MARGIN, CREPT_PX = 0.3, 1.5
 """Part of a marker's side that its patch reaches beyond it, and the movement up to which patches are followed."""
+SEARCH_EVERY = 6
+"""A board without markers is looked for by its print in one picture of so many: that costs more than any reading."""
 STILL_PX, CREEP_PX = 0.7, 4.0
 """Movement of the markers' corners that is only noise, and from which the board counts as moved."""
 
@@ -55,21 +59,26 @@ class Registration:
     message id that says why the last search found nothing."""
 
     def __init__(self, profile: TableProfile) -> None:
-        """Raises VisionError when the profile gives neither markers nor tapped corners, or an unknown dictionary."""
+        """Raises VisionError when the profile gives neither markers nor tapped corners of a board that is not found by
+        its own print, or an unknown dictionary."""
         self._profile = profile
         self._pose: Pose | None = None
         self._patches: tuple[Patches, Pose] | None = None
         self._shift: Array = np.zeros((0, 2))
         self._tapped: TappedBoard | None = None
+        self._found: tuple[Point, ...] = ()
+        self._seen_markers = False
+        self._own_print = can_find(profile.board)
+        self._in_vain = 0
         self.trouble = "vision.no_board"
         markers = profile.board.markers
         if profile.corners_px:
             if len(profile.corners_px) != 4:
                 raise VisionError(f"four tapped corners are needed, got {len(profile.corners_px)}")
             self._tapped = TappedBoard(profile)
-        elif markers is None:
+        elif markers is None and not self._own_print:
             raise VisionError("the profile has neither markers nor tapped corners: tap the four corners of the board")
-        else:
+        elif markers is not None:
             number = getattr(cv2.aruco, markers.dictionary, None)
             if not isinstance(number, int) or not markers.dictionary.startswith("DICT_"):
                 raise VisionError(f"unknown marker dictionary {markers.dictionary!r}: use OpenCV's names (DICT_4X4_50)")
@@ -83,8 +92,10 @@ class Registration:
 
     def locate(self, picture: Image) -> Pose | None:
         """The board's pose in this BGR or grey picture, None when it cannot be found (nothing is remembered then)."""
-        if self._profile.corners_px:
+        if self._tapped is not None:
             return self._from_corners(picture)
+        if self._profile.board.markers is None:
+            return self._by_own_print(picture)
         before = self._pose
         pose = self._tracked(picture) if before is not None else None
         if pose is None:
@@ -97,13 +108,41 @@ class Registration:
             self._patches = remembered(picture, *quads(quad, MARKER_MARGIN)), pose
             self._shift = np.zeros((len(quad), 2))
         self._pose = pose
-        return pose
+        self._seen_markers |= pose is not None or self.trouble != "vision.no_board"
+        return pose if pose is not None or self._seen_markers else self._by_own_print(picture)
+
+    @property
+    def found_by_print(self) -> bool:
+        """True while the board is one that was found by its own print, so that its sides may be mistaken."""
+        return self._tapped is not None and not self._profile.corners_px
+
+    def turn(self, quarters: int) -> None:
+        """From now on the corner that was the board's first counts as the one so many quarters before it."""
+        if self._tapped is not None and self._found:
+            self._found = self._found[quarters:] + self._found[:quarters]
+            self._tapped = TappedBoard(self._profile.with_corners(self._found))
+
+    def _by_own_print(self, picture: Image) -> Pose | None:
+        """The pose of a board that is found by its print, and from then on followed by what lies on it."""
+        self._in_vain += 1
+        if not self._own_print or picture.ndim != 3 or (self._in_vain - 1) % SEARCH_EVERY:
+            return None
+        corners = find_board(picture, self._profile.board, self._profile.lens)
+        if corners is None:
+            return None
+        self._in_vain = 0
+        self._found = corners
+        self._tapped = TappedBoard(self._profile.with_corners(corners))
+        return self._from_corners(picture)
 
     def forget(self) -> None:
         """Drops the remembered pose, so that the next picture is searched as a whole."""
         self._pose = self._patches = None
-        if self._tapped is not None:
+        self._in_vain = 0
+        if self._tapped is not None and self._profile.corners_px:
             self._tapped.forget()
+        else:
+            self._tapped = None
 
     def _from_corners(self, picture: Image) -> Pose | None:
         assert self._tapped is not None

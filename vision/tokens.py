@@ -41,6 +41,10 @@ BRIGHT, BRIGHTER, BRIGHTEST = -0.3, 0.15, -0.12
 from the last one up it does on any board."""
 
 
+FEW_TOKENS, AT_HOME = 6, 0.8
+"""Tokens, and share of them that lie nearest to their players' own corners, from which a board's sides are told."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Light:
     """The hue (2,) of the plain board and of white in one picture."""
@@ -74,6 +78,7 @@ class TokenReader:
         self._keys = [f"cell:{place}" for place in self._places]
         self._board = CellBoard(board)
         self._values = ("-", *(f"{kind}{n + 1}" for kind in ("mole", "busy") for n in range(len(colours))))
+        self._side_known = False
         self._seen: dict[str, Floats] = {}
         self._light: _Light | None = None
         self._agreed: _Light | None = None
@@ -88,6 +93,15 @@ class TokenReader:
             trouble = "vision.bad_picture" if picture is None else "vision.no_board"
             return Reading(frame.number, frame.time_s, troubles=(trouble,))
         facts, troubles = self._looked_at(picture, pose)
+        if facts and self._registration.found_by_print and not self._side_known:
+            quarters = self._quarters(facts)
+            if quarters is None:
+                facts, troubles = {}, ("vision.side_unknown",)
+            elif quarters:
+                self._registration.turn(quarters)
+                pose = self._registration.locate(picture) or pose
+                facts, troubles = self._looked_at(picture, pose)
+            self._side_known = quarters is not None
         return Reading(
             frame_number=frame.number,
             time_s=frame.time_s,
@@ -109,6 +123,27 @@ class TokenReader:
         self._told = pose.camera, self._facts(cells)
         self._unchanged.keep("board", picture, np.array(board_corners_px(self._profile, pose.camera)))
         return self._told[1], ()
+
+    def _quarters(self, facts: Mapping[str, Fact]) -> int | None:
+        """By how many quarters a board whose print looks the same from all sides must be turned so that the players'
+        tokens lie at their own corners, as at the start; None when that cannot be told."""
+        board = self._profile.board
+        starts = np.array([board.places_mm[p] for p in board.grid.get("starts", ())])
+        told = [
+            (board.places_mm[place], int(fact.best[4:]) - 1)
+            for place, fact in zip(self._places, facts.values(), strict=True)
+            if fact.sure(SURE_LEAD) and fact.best.startswith("mole")
+        ]
+        if len(told) < FEW_TOKENS or not len(starts):
+            return None
+        spots, owners = np.array([spot for spot, _ in told]), np.array([owner for _, owner in told])
+        shares = []
+        for _ in range(4):
+            shares.append(float(np.mean(np.argmax(spots @ starts.T, axis=1) == owners)))
+            # The next corner as the first one: everything lies a quarter further back.
+            spots = np.stack([spots[:, 1], -spots[:, 0]], axis=1)
+        best = int(np.argmax(shares))
+        return best if shares[best] >= AT_HOME and sorted(shares)[-2] < 1 - AT_HOME else None
 
     def agree(self, look: Mapping[str, str]) -> None:
         """Follows the light: the agreed tokens' colours in the picture read last become the players' colours, and from
