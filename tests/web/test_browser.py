@@ -344,3 +344,33 @@ def service_author() -> Any:
     from companion.evidence import Author
 
     return Author("seat", "test")
+
+
+SPOKEN = """
+window.spoken = [];
+window.SpeechSynthesisUtterance = function (text) { this.text = text; };
+Object.defineProperty(window, "speechSynthesis", { value: {
+  cancel() {}, speak(words) { window.spoken.push([words.lang, words.text]); } } });
+"""
+
+
+def test_what_is_announced_is_spoken_once_somebody_has_asked_for_it(server: Server, opened: Opener) -> None:
+    page = opened(server.url)
+    page.add_init_script(SPOKEN)
+    page.reload()
+    button = page.get_by_role("button", name="Speak")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    expect(page.locator("#headline")).to_have_text("Anna: your turn")
+    tap(page, "b3")
+    page.get_by_role("button", name="Turn right").click()
+    page.locator("#sheet").get_by_role("button", name="This is my turn").click()
+    expect(page.locator("#provisional")).to_contain_text("b3")
+    assert page.evaluate("window.spoken") == []
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    act(page, "done")
+    expect(page.locator("#headline")).to_have_text("Ben: your turn")
+    page.wait_for_function("window.spoken.length === 2")
+    (language, first), (_, second) = page.evaluate("window.spoken")
+    assert (language, first) == ("en", "I say aloud what happens.")
+    assert second == page.locator("#live").text_content()

@@ -4,6 +4,7 @@ import { $, boot, post, w } from "./dom.js";
 import { showRecord } from "./record.js";
 import { showStatus } from "./status.js";
 import { follow } from "./stream.js";
+import { offerVoice, say } from "./voice.js";
 
 const now = { state: null, seats: null, record: [] };
 const newGame = boot.tv ? null : await import("./newgame.js");
@@ -37,7 +38,9 @@ function announce() {
   const first = announced === "";
   announced = key;
   if (first) return;
-  $("#live").textContent = [red || last?.words, state.question?.words, state.outcome ?? state.headline].filter(Boolean).join(". ");
+  const words = [red || last?.words, state.question?.words, state.outcome ?? state.headline].filter(Boolean).join(". ");
+  $("#live").textContent = words;
+  say(words);
 }
 
 function showFrame(number) {
@@ -58,6 +61,8 @@ follow({
   banner.hidden = !why;
   if (why) banner.textContent = w(why);
 });
+
+offerVoice();
 
 $("#language")?.addEventListener("change", async (event) => {
   if ((await post("/api/language", { language: event.target.value })).ok) location.reload();
