@@ -141,7 +141,7 @@ class Demo:
         self._speed = speed
         self._chance = random.Random(seed)
         self._schedule = Schedule(random.Random(f"mishaps {seed}"))
-        self._fingers = Author("button", "simulated")
+        self._fingers, self._teller = Author("button", "simulated"), Author("seat", "simulated")
         self.clock = DemoClock()
         self.faults = Running(self.clock, scenario)
         self._table: SimulatedTable | None = None
@@ -258,7 +258,7 @@ class Demo:
         """Lays the table for a new game and lets the program check the start; raises Unready when it will not do."""
         self._mine = ""
         options = {o.name: o.default for o in self.rules.options()}
-        count = self.rules.min_players
+        count = max(self.rules.min_players, min(2, self.rules.max_players))
         start = self.game.deal_start(self._chance)
         self._state = self.rules.new(Setup(NAMES[:count], options, start))
         self._knocks = []
@@ -463,6 +463,9 @@ class Demo:
         player = self._player
         self._goal = after
         before = self.service.match.turns
+        if declared and self.rules.to_act(self._state).kind != "turn":
+            self._tell(turn, after)
+            return
         trace = self.rules.trace(self._state, turn)
         self._table.perform({**trace, **self._measured(self._state, turn)})
         if not trace:
@@ -474,6 +477,16 @@ class Demo:
             self.service.submit("declare", {"text": self.rules.text(turn)}, author)
         if not declared or self.service.match.turns == before:
             self._table.press(f"done{player + 1}")
+        self._judged(before, [(turn, after)])
+
+    def _tell(self, turn: Any, after: Any) -> None:
+        """A choice or a roll: it is told, then the players put the table as the program says."""
+        assert self._table is not None
+        before = self.service.match.turns
+        trace = self.rules.trace(self._state, turn)
+        self.service.submit("declare", {"text": self.rules.text(turn)}, self._teller)
+        self._table.perform(trace)
+        self._until(lambda: not self._busy and self.service.match.lag is None, PATIENCE_S)
         self._judged(before, [(turn, after)])
 
     def _carelessly(self, table: TroubledTable, turn: Any, after: Any, how: Careless) -> None:
@@ -548,6 +561,8 @@ class Demo:
             seen = {**self._measured(state, turn), **self._visible(state, after)}
             stories = self.rules.explain(state, seen).stories
             plain = bool(stories) and stories[0].after == after
+            if self.rules.to_act(state).kind != "turn":  # a choice or a roll of which nothing is to be seen
+                plain = plain and seen != self.rules.look(state)
             if plain or attempt == 7:
                 break
         return turn, after, not plain

@@ -169,6 +169,10 @@ def finish(draft: Draft, presses: int) -> None:
             if not silent.stories:
                 draft.judged("illegal", *refusal_words(silent.refusals))
                 break
+            awaited = match.rules.to_act(match.agreed)
+            if len(silent.stories) > 1 and awaited.kind != "turn":  # a choice or a roll, of which nothing can be seen
+                draft.judged("illegal", awaited.message)
+                break
             story = silent.stories[0]
         make_final(draft, story, "done")
     else:

@@ -204,8 +204,9 @@ def _by_chance(rules: Rules[Any, Any], position: Position, tale: Tale) -> bool:
 def _takebacks(
     rules: Rules[Any, Any], position: Position, sight: Sight, now: Look, thrown: list[Look]
 ) -> Iterator[Tale]:
-    """Earlier positions that the table may show again, the newest of equal ones; only those that explain the sight."""
-    seen: list[Look] = []
+    """Earlier positions that the table may show again, the newest of equal ones; only those that explain the sight. One
+    that looks like the base is none: whoever lays that means the base."""
+    seen: list[Look] = [rules.look(position.base)]
     for number, state in position.earlier:
         look = rules.look(state)
         cost = sight.cost(look)

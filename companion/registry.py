@@ -193,8 +193,10 @@ GAMES: Mapping[str, GameEntry] = {
             name="moogh",
             rules="companion.games.moogh.rules:RULES",
             choose="companion.games.moogh.players:choose",
+            illegal="companion.games.moogh.players:illegal",
             data="companion.games.moogh.cards:used",
             reader="vision.moogh:MooghReader",
+            table="devices.simulated.moogh_table:MooghTable",
         ),
     )
 }

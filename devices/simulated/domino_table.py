@@ -22,7 +22,7 @@ from devices.simulated.tokens_print import marker_sheets
 from devices.simulated.world import NEAT, Manner
 
 CAMERA = CameraModel(
-    height_mm=1100.0, tilt_deg=10.0, azimuth_deg=270.0, margin=0.01, distortion=(0.0, 0.0, 0.0, 0.0, 0.0)
+    height_mm=1100.0, tilt_deg=10.0, azimuth_deg=270.0, margin=0.05, distortion=(0.0, 0.0, 0.0, 0.0, 0.0)
 )
 LIT = ("diffuse", "window", "lamp", "tube")
 EDGE_MM = 372.0

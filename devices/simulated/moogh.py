@@ -55,9 +55,9 @@ def moogh_scene(
 ) -> MooghScene:
     """The picture of a table that looks so; cubes that stand on no cell are not there."""
     solids = _cubes(rng, board, look, options.cube_shift_mm or {})
-    ground = _ground_sheet(rng, board)
-    action = _action_sheet(rng, board, look["card:side"], options)
-    points = _point_sheet(rng, board, options)
+    ground = ground_sheet(rng, board)
+    action = action_sheet(rng, board, look["card:side"], options)
+    points = point_sheet(rng, board, options)
     sheets = [ground, action, points]
     sizes, lift = board.sizes_mm, board.sizes_mm["card_height"]
     if "health" not in options.missing:
@@ -66,20 +66,22 @@ def moogh_scene(
         spot = ((column + 1) * pitch + float(rng.normal(0, 1)), (deep - row - 1) * pitch + float(rng.normal(0, 1)))
         body: Colour = ((0.06, 0.20, 0.06), (0.08, 0.18, 0.30), (0.30, 0.08, 0.06))[int(rng.integers(3))]
         yaw = float(rng.choice([0, 90])) + float(rng.normal(0, 3))
-        solids.append(_die(int(look["die:health"]), sizes["health_die"], spot, lift, yaw, body, 0.8))
+        solids.append(die_solid(int(look["die:health"]), sizes["health_die"], spot, lift, yaw, body, 0.8))
     if "rage" not in options.missing:
         row, column = (int(v) for v in look["rage:cell"].split("."))
         spec = board.grid["action_card"]
         x, y = spec["columns_mm"][column], spec["rows_mm"][row - 1]
         spot = action.at(x + float(rng.uniform(-1.3, 1.3)), y + float(rng.uniform(-1.3, 1.3)))
         yaw = float(rng.uniform(0, 360))
-        solids.append(_die(int(look["die:rage"]), sizes["rage_die"], spot, lift, yaw, (0.04, 0.03, 0.55), 0.8))
+        solids.append(die_solid(int(look["die:rage"]), sizes["rage_die"], spot, lift, yaw, (0.04, 0.03, 0.55), 0.8))
     if "points" not in options.missing:
         value = look["die:points"]
         x, y = board.grid["point_card"]["slots_mm"][value[0]]
         spot = points.at(x + float(rng.uniform(-2, 2)), y + float(rng.uniform(-2, 2)))
         pips = int(value[1:]) if value != "0" else int(rng.integers(1, 7))
-        solids.append(_die(pips, sizes["point_die"], spot, lift, float(rng.uniform(0, 360)), (0.75, 0.78, 0.78), 0.03))
+        solids.append(
+            die_solid(pips, sizes["point_die"], spot, lift, float(rng.uniform(0, 360)), (0.75, 0.78, 0.78), 0.03)
+        )
     shown = [*board.corners_mm, *_corners(action), *_corners(points)]
     if options.markers and board.markers is not None:
         sheets += marker_sheets(board.markers)
@@ -111,9 +113,10 @@ def random_look(rng: np.random.Generator, board: Board) -> dict[str, str]:
     }
 
 
-def _die(
+def die_solid(
     value: int, edge: float, spot: tuple[float, float], lift: float, yaw: float, body: Colour, ink: float
 ) -> Solid:
+    """A die of this edge (mm) that shows `value`, lying `lift` above the table about `spot`."""
     pips = PipInk(np.full(3, ink, np.float32), edge * 0.1, edge * 0.25)
     paint = die_paint(solid_colour(np.array(body, np.float32)), pips, _FACES, (0, 0, 0, 0, 0, 0), 0.2)
     half = edge / 2
@@ -124,23 +127,27 @@ def _die(
 def _cubes(
     rng: np.random.Generator, board: Board, look: Mapping[str, str], moved: Mapping[str, tuple[float, float]]
 ) -> list[Solid]:
-    pitch, deep = float(board.grid["pitch_mm"]), int(board.grid["deep"])
-    half = board.sizes_mm["cube"] / 2
     solids = []
-    for name, ink in CUBE_INKS.items():
+    for name in CUBE_INKS:
         value = look.get(f"cube:{name}", "dead")
         if "," not in value:
             continue
-        column, row = (int(v) for v in value.split(","))
-        dx, dy = moved.get(name, tuple(rng.uniform(-2.5, 2.5, 2)))
-        centre = ((column + 0.5) * pitch + dx, (deep - row - 0.5) * pitch + dy, half + board.sizes_mm["board_height"])
-        spin = upright(4, float(rng.uniform(0, 90)))
-        skin = plain(np.array(ink, np.float32), 0.1)
-        solids.append(Solid((half, half, half), spin, np.array(centre, np.float32), skin))
+        off = moved.get(name, tuple(rng.uniform(-2.5, 2.5, 2)))
+        solids.append(cube_solid(board, name, value, off, float(rng.uniform(0, 90))))
     return solids
 
 
-def _ground_sheet(rng: np.random.Generator, board: Board) -> Sheet:
+def cube_solid(board: Board, name: str, cell: str, off_mm: tuple[float, float], turn_deg: float) -> Solid:
+    """A tribesman's cube on a cell, so far off its middle."""
+    pitch, deep, half = float(board.grid["pitch_mm"]), int(board.grid["deep"]), board.sizes_mm["cube"] / 2
+    column, row = (int(v) for v in cell.split(","))
+    x, y = (column + 0.5) * pitch + off_mm[0], (deep - row - 0.5) * pitch + off_mm[1]
+    centre = np.array([x, y, half + board.sizes_mm["board_height"]], np.float32)
+    skin = plain(np.array(CUBE_INKS[name], np.float32), 0.1)
+    return Solid((half, half, half), upright(4, turn_deg), centre, skin)
+
+
+def ground_sheet(rng: np.random.Generator, board: Board) -> Sheet:
     """The board: stone with grid lines, rocks, start rings, a wall along the north edge, the beast's footprints."""
     corners = np.array(board.corners_mm)
     (left, low), (right, high) = corners.min(axis=0), corners.max(axis=0)
@@ -163,7 +170,8 @@ def _ground_sheet(rng: np.random.Generator, board: Board) -> Sheet:
     return Sheet(np.asarray(sheet * (1 + 0.08 * rough[..., None]), np.float32), (float(left), float(high)))
 
 
-def _action_sheet(rng: np.random.Generator, board: Board, side: str, options: MooghOptions) -> Sheet:
+def action_sheet(rng: np.random.Generator, board: Board, side: str, options: MooghOptions) -> Sheet:
+    """The action card with this side up."""
     spec = board.grid["action_card"]
     wide, high = (float(v) for v in spec["size_mm"])
     sheet = paper(wide, high, _cream(rng))
@@ -184,7 +192,8 @@ def _action_sheet(rng: np.random.Generator, board: Board, side: str, options: Mo
     return _laid_out(sheet, (216.0, 58.0), turn)
 
 
-def _point_sheet(rng: np.random.Generator, board: Board, options: MooghOptions) -> Sheet:
+def point_sheet(rng: np.random.Generator, board: Board, options: MooghOptions) -> Sheet:
+    """The point card."""
     spec = board.grid["point_card"]
     width, height = spec["size_mm"]
     sheet = paper(width, height, _cream(rng))

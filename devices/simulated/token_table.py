@@ -21,7 +21,9 @@ from devices.simulated.tokens import board_sheet, token
 from devices.simulated.tokens_print import marker_sheets
 from devices.simulated.world import NEAT, Manner
 
-CAMERA = CameraModel(height_mm=1000.0, tilt_deg=12.0, azimuth_deg=270.0, distortion=(0.0, 0.0, 0.0, 0.0, 0.0))
+CAMERA = CameraModel(
+    height_mm=1000.0, tilt_deg=12.0, azimuth_deg=270.0, margin=0.09, distortion=(0.0, 0.0, 0.0, 0.0, 0.0)
+)
 LIT = ("diffuse", "window", "lamp", "tube", "dim")
 
 

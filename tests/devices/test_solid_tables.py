@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +14,11 @@ from calibration.profile import load_board
 from devices.simulated.carrying import moves
 from devices.simulated.contract import DisturbedTable, SimulatedTable, TroubledTable
 from devices.simulated.disturbances import Bump, LampSwitch
+from devices.simulated.domino_table import CAMERA as DOMINO_CAMERA
+from devices.simulated.domino_table import DominoTable
+from devices.simulated.moogh_table import CAMERA as MOOGH_CAMERA
+from devices.simulated.moogh_table import MooghTable
+from devices.simulated.solids import Solid
 from devices.simulated.token_table import CAMERA, TokenTable
 
 BOARD = load_board("maulwurf")
@@ -108,3 +114,54 @@ def test_moves_never_put_a_piece_where_one_lies(before: list[str], after: list[s
             assert now[target] == "-"
             now[target] = piece if piece is not None else wanted[target]
     assert now == wanted
+
+
+MOOGH = {
+    "beast:origin": "3,2", "beast:facing": "east", "die:health": "6", "die:rage": "1", "rage:cell": "1.1",
+    "card:side": "front", "die:points": "0", "cube:red": "7,1", "cube:white": "0,4",
+}  # fmt: skip
+
+
+def test_moogh_pieces_go_where_they_are_put_and_what_has_no_piece_is_left_aside() -> None:
+    table = MooghTable(
+        MOOGH, load_board("moogh"), 1, light="diffuse", camera=replace(MOOGH_CAMERA, width=640, height=360)
+    )
+    assert dict(table.look()) == {k: v for k, v in MOOGH.items() if k != "beast:facing"}
+    changes = {
+        "beast:origin": "4,2", "beast:facing": "south", "die:health": "5", "card:side": "back", "rage:cell": "2.1",
+        "die:rage": "2", "die:points": "A2", "cube:red": "0,4", "cube:white": "dead",
+    }  # fmt: skip
+    table.perform(changes)
+    finish(table)
+    assert dict(table.look()) == {k: v for k, v in {**MOOGH, **changes}.items() if k != "beast:facing"}
+    assert "cube:white" not in table._world.solids
+
+
+def test_a_domino_line_winds_over_the_table_without_a_collision() -> None:
+    keys = dict.fromkeys([f"line:{n}" for n in range(-27, 28)] + ["hand:0", "hand:1"], "-")
+    board = load_board("muggins")
+    for seed in range(3):
+        table = DominoTable(keys, board, seed, light="diffuse", camera=replace(DOMINO_CAMERA, width=640, height=360))
+        rng = np.random.default_rng(seed)
+        right, left, line = 6, 0, {0: "0-6"}
+        for _ in range(20):
+            if rng.uniform() < 0.6:
+                new = int(rng.integers(7))
+                line[max(line) + 1], right = f"{right}-{new}", new
+            else:
+                new = int(rng.integers(7))
+                line[min(line) - 1], left = f"{new}-{left}", new
+        table.perform({f"line:{n}": line[n] for n in sorted(line, key=abs)})
+        finish(table)
+        assert {k: v for k, v in table.look().items() if v != "-"} == {f"line:{n}": v for n, v in line.items()}
+        solids = list(table._world.solids.values())
+        boxes = [_rectangle(s) for s in solids]
+        for i, one in enumerate(boxes):
+            for other in boxes[i + 1 :]:
+                assert cv2.rotatedRectangleIntersection(one, other)[0] == cv2.INTERSECT_NONE
+
+
+def _rectangle(solid: Solid) -> tuple[tuple[float, float], tuple[float, float], float]:
+    turn = float(np.degrees(np.arctan2(solid.rotation[1, 0], solid.rotation[0, 0])))
+    middle = (float(solid.centre_mm[0]), float(solid.centre_mm[1]))
+    return middle, (1.9 * solid.half_mm[0], 1.9 * solid.half_mm[1]), turn

@@ -9,11 +9,14 @@ from companion.games.moogh.state import Choice, Roll, State, Turn, Walk, at_text
 from companion.games.moogh.waits import Waits
 from companion.games.moogh.work import Work
 
+PIPS = 6
+"""More than that no die shows; a second one is used then (R-7), of which the camera knows nothing."""
+
 
 def look(state: State) -> dict[str, str]:
     """The whole table: `cube:<colour>` a cell `3,1`, `grab:LF`, `top` or `dead`; `die:health` 0..6; `die:rage` 1..6;
-    `rage:cell` row and column on the action card, `3.2`; `card:side` front or back; `die:points` `A2`, `B1` or `0`;
-    `beast:origin` its north-west cell; `beast:facing` north, east, south or west."""
+    `rage:cell` row and column on the action card, `3.2`; `card:side` front or back; `die:points` `A2`, `B1` or `0`,
+    never more than its six pips; `beast:origin` its north-west cell; `beast:facing` north, east, south or west."""
     team = "A" if state.balance > 0 else "B"
     return {
         "beast:origin": cell_text(state.origin),
@@ -22,7 +25,7 @@ def look(state: State) -> dict[str, str]:
         "die:rage": str(state.level),
         "rage:cell": f"{state.level}.{state.column}",
         "card:side": state.side,
-        "die:points": f"{team}{abs(state.balance)}" if state.balance else "0",
+        "die:points": f"{team}{min(abs(state.balance), PIPS)}" if state.balance else "0",
         **{f"cube:{man.name}": at_text(man.at) for man in state.men},
     }
 
@@ -131,7 +134,7 @@ def _refusals(state: State, seen: Look, changed: Look) -> list[Refusal]:
                 (value,) if cell else (fact,),
                 (
                     ("fact", "@moogh.fact_" + fact.replace(":", "_")),
-                    ("seen", value),
+                    ("seen", "@moogh.off_the_cells" if kind == "cube" and cell is None else value),
                     ("held", held[fact]),
                     ("cause", causes.get(fact, "@moogh.cause_start")),
                 ),

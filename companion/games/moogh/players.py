@@ -9,8 +9,8 @@ import random as randoms
 
 from companion.games.moogh.cavemen import STABS, arrows, need_to_hit
 from companion.games.moogh.geometry import NEAR, Cell, distance, place
-from companion.games.moogh.look import listed
-from companion.games.moogh.state import Choice, State, Turn, parse_cell
+from companion.games.moogh.look import explain, listed, look
+from companion.games.moogh.state import Choice, State, Turn, cell_text, parse_cell
 from companion.games.moogh.work import Work
 
 _WORTH = {"DS": 5.0, "Stab": 4.0, "Aim": 4.5, "Throw": 3.5, "Climb": 2.5, "Grab": 1.5, "Sedate": 1.0, "AS": 0.5}
@@ -75,6 +75,34 @@ def _cell_worth(w: Work, cell: Cell) -> float:
     """Nearer to the beast is better, then the space with the smaller angle."""
     spaces = {place(w.origin, w.facing, space): w.cards.angle[space] for space in NEAR}
     return -float(distance(w.origin, cell)) + (0.5 - 0.1 * spaces[cell] if cell in spaces else 0.0)
+
+
+def illegal(state: State, random: randoms.Random) -> tuple[dict[str, str], str] | None:
+    """A table that the game does not allow, and the rule: a die turned or moved, a cube of somebody else's or onto a
+    rock."""
+    held, w = look(state), Work(state)
+    standing = [man for man, at in w.at.items() if not isinstance(at, str)]
+    kind = random.choice(("health", "points", "rage", "cube"))
+    if kind == "health":
+        fact, values = "die:health", [str(n) for n in range(1, 7)]
+    elif kind == "points":
+        fact, values = "die:points", [f"{team}{n}" for team in "AB" for n in (1, 2, 3)]
+    elif kind == "rage":
+        fact, values = "rage:cell", [f"{row}.{column}" for row in range(1, 7) for column in range(1, 5)]
+    elif standing:
+        fact = f"cube:{random.choice(standing)}"
+        values = [f"{c},{r}" for c in range(w.cards.cols) for r in range(w.cards.rows_count)]
+        taken = {cell_text(at) for at in w.at.values() if not isinstance(at, str)}
+        rocks = {cell_text(cell) for cell in w.cards.obstacles}
+        values = [v for v in values if v not in taken | rocks and not w.solid(parse_cell(v) or (0, 0))]
+    else:
+        return None
+    values = [v for v in values if v != held[fact]]
+    changes = {fact: random.choice(values)}
+    if kind == "rage":
+        changes["die:rage"] = changes[fact][0]
+    found = explain(state, {**held, **changes})
+    return None if found.stories else ({k: v for k, v in changes.items() if held[k] != v}, found.refusals[0].rule)
 
 
 PLAYERS = {"random": choose_any, "sensible": choose}
