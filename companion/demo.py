@@ -18,9 +18,9 @@ from calibration.profile import TableProfile, load_board
 from companion.box import press
 from companion.bulletin import Bulletin
 from companion.demo_clock import DemoClock
-from companion.evidence import Author
+from companion.evidence import Author, Rolled
 from companion.eyes import Eyes, report_camera
-from companion.games.contract import Look, Refusal, Setup
+from companion.games.contract import Look, Refusal, Setup, roll_stories
 from companion.match import Choice
 from companion.mischief import illegal_act
 from companion.mishaps import CARELESS, Careless, Schedule, bump, careless, light_change, undone
@@ -48,6 +48,9 @@ AIM_S = 3.0
 
 THINK_S = 0.5
 """A button is not pressed again sooner, where nothing is done on the table in between."""
+
+SIDES = 6
+"""Of the players' dice."""
 
 PLANT_TRIES = 40
 """How many illegal acts are tried to find one against a rule that has not been broken yet."""
@@ -484,10 +487,20 @@ class Demo:
         assert self._table is not None
         before = self.service.match.turns
         trace = self.rules.trace(self._state, turn)
-        self.service.submit("declare", {"text": self.rules.text(turn)}, self._teller)
+        value = self._rolled(self._state, turn)
+        if value is not None and len(roll_stories(self.rules, self._state, SIDES, value)) == 1:
+            die = Author("die", "simulated")
+            self.service.hear(Rolled("die", value, die, SIDES, self._table.now_s()))
+        else:
+            self.service.submit("declare", {"text": self.rules.text(turn)}, self._teller)
         self._table.perform(trace)
         self._until(lambda: not self._busy and self.service.match.lag is None, PATIENCE_S)
         self._judged(before, [(turn, after)])
+
+    def _rolled(self, state: Any, turn: Any) -> int | None:
+        """What a die shows for this turn to be made; None for a turn that no die makes."""
+        shown = range(1, SIDES + 1)
+        return next((v for v in shown if any(s.turn == turn for s in roll_stories(self.rules, state, SIDES, v))), None)
 
     def _carelessly(self, table: TroubledTable, turn: Any, after: Any, how: Careless) -> None:
         """A turn that is mended only after a while, or when the program complains; nobody may call it illegal."""
@@ -562,7 +575,7 @@ class Demo:
             stories = self.rules.explain(state, seen).stories
             plain = bool(stories) and stories[0].after == after
             if self.rules.to_act(state).kind != "turn":  # a choice or a roll of which nothing is to be seen
-                plain = plain and seen != self.rules.look(state)
+                plain = plain and seen != self.rules.look(state) and self._rolled(state, turn) is None
             if plain or attempt == 7:
                 break
         return turn, after, not plain
