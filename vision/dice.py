@@ -41,9 +41,11 @@ UNIT_PX = 14.0
 COCKED, NONE = 6, 7
 """The judge's classes after the values 1..6."""
 LEAST_HEAT = 0.35
-EVEN, LIKELY, CLEAR = math.log(0.5), math.log(0.7), math.log(0.98)
+EVEN, LIKELY, PLAIN, CLEAR = (math.log(p) for p in (0.5, 0.7, 0.95, 0.98))
 SMALLEST_LEVEL_PX = 40
 FINEST_PX = 2200
+PIP_SHARE = 0.3
+"""No pip is larger than this share of its die's box."""
 KEPT = math.log(0.9)
 """A place that is no die more likely than this is passed over."""
 DARK = 12.0
@@ -115,7 +117,7 @@ def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
     lies on a much larger die and looks like an ace is one of its pips.
     """
     possible = [v for v in verdicts if v.logs[NONE] < EVEN]
-    heaps = [v for v in possible if any(_holds(v.place, k.place) and k.logs[1:6].max() > LIKELY for k in possible)]
+    heaps = [v for v in possible if any(_heap(v, k) for k in possible)]
     left = [v for v in verdicts if not any(v is h for h in heaps)]
     dice = [v for v in left if v.logs[NONE] < EVEN]
     kept: list[Verdict] = []
@@ -124,6 +126,13 @@ def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
         if not pip and not any(_same(v.place, k.place) for k in kept):
             kept.append(v)
     return kept
+
+
+def _heap(large: Verdict, small: Verdict) -> bool:
+    """True when the small one is a die of two pips or more and lies in the large one, so that this is none; what is no
+    larger than a pip of a likely die must plainly be a die for that."""
+    pip = small.place.side < PIP_SHARE * large.place.side and large.logs[:6].max() > EVEN
+    return _holds(large.place, small.place) and bool(small.logs[1:6].max() > (PLAIN if pip else LIKELY))
 
 
 def _holds(large: Found, small: Found) -> bool:
@@ -161,7 +170,9 @@ class DiceEyes:
             places = [p for p in found(pyramid, self._finder, level) if not _within(p, verdicts)]
             places = [p for p in places if covers is None or not covers((p.cx, p.cy))]
             verdicts = apart([*verdicts, *self.judged(pyramid, places)])
-        return verdicts
+        clear = [v.place.side for v in verdicts if v.logs[:6].max() > CLEAR]
+        least = PIP_SHARE * float(np.median(clear)) if len(clear) > 1 else 0.0
+        return [v for v in verdicts if v.place.side > least or v.logs[:6].max() > LIKELY]
 
     def judged(self, pyramid: Pyramid, places: Sequence[Found]) -> list[Verdict]:
         """A verdict on each place: looked at twice, the second time squared up anew and turned."""

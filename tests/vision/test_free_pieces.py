@@ -201,3 +201,17 @@ def test_the_next_tile_of_a_line_is_looked_for_where_the_material_lies() -> None
 
 def replace_chance(verdict: TileVerdict, chance: float) -> TileVerdict:
     return replace(verdict, spot=replace(verdict.spot, tile=chance))
+
+
+@pytest.mark.parametrize("name", [TAPPED_DICE, BARE_TILES])
+def test_of_a_picture_cut_short_only_what_is_there_is_read(name: str) -> None:
+    image, truth = shot(name)
+    image = image.copy()
+    image[image.shape[0] // 2 :] = 128
+    dice = "dice" in truth
+    reading = read(DiceReader() if dice else DominoReader(), image)
+    for piece in reading.pieces:
+        stated = {f.best for k, f in piece.facts.items() if k in ("value", "left", "right") and f.sure(SURE_LEAD)}
+        things = truth["dice" if dice else "tiles"]
+        near = min(things, key=lambda t, p=piece: math.dist(p.xy, t["center_px"]))  # type: ignore[misc]
+        assert stated <= ({str(near["value"])} if dice else {str(v) for v in near["halves"]})
