@@ -9,6 +9,7 @@ from companion.draft import Draft, choice, fact_words, place_of, refusal_json, r
 from companion.evidence import Seen
 from companion.games.contract import Look, Message, Story
 from companion.match import Match, as_json
+from companion.proof import proofs
 from companion.referee import ACCEPT, BEYOND, LOOKS_OPENED, Position, Tale, Verdict, judge
 from companion.sight import CHANGE, COVERED, Sight, likely_looks, sight_of
 from vision.reading import SURE_LEAD, Reading
@@ -55,7 +56,8 @@ def seen(draft: Draft, evidence: Seen) -> None:
             if sight.covered and (presses or verdict.kind in ("illegal", "unsure")):
                 _covered(draft, reading, position, sight, verdict)
             else:
-                settle(draft, verdict, sight, at_s, presses)
+                proof = proofs(draft.match.game, reading, sorted(_difference(draft.match, verdict.tale.look)))
+                settle(draft, verdict, sight, at_s, presses, proof=proof)
 
 
 def position_of(match: Match, presses: int) -> Position:
@@ -73,8 +75,17 @@ def _revealed(match: Match) -> int:
     return 0
 
 
-def settle(draft: Draft, verdict: Verdict, sight: Sight, at_s: float, presses: int, by_hand: bool = False) -> None:
-    """Adds the events of a verdict. What a person has entered `by_hand` needs no second look."""
+def settle(
+    draft: Draft,
+    verdict: Verdict,
+    sight: Sight,
+    at_s: float,
+    presses: int,
+    by_hand: bool = False,
+    proof: tuple[Message, ...] = (),
+) -> None:
+    """Adds the events of a verdict. What a person has entered `by_hand` needs no second look. `proof` says in words why
+    what changed was believed."""
     tale = verdict.tale
     if draft.match.phase == "over" and tale.kind != "takeback":
         return
@@ -88,7 +99,7 @@ def settle(draft: Draft, verdict: Verdict, sight: Sight, at_s: float, presses: i
         _unchanged(draft, presses)
     elif verdict.kind == "accepted":
         if by_hand or _confirmed(draft, _key(draft.match, tale), at_s, 0.0 if presses else _NEED_S[tale.kind]):
-            _accept(draft, tale, presses)
+            _accept(draft, tale, presses, proof)
     elif verdict.kind == "illegal":
         if by_hand or _confirmed(draft, _key(draft.match, tale), at_s, ILLEGAL_S):
             _call_illegal(draft, tale, presses)
@@ -181,14 +192,14 @@ def finish(draft: Draft, presses: int) -> None:
         draft.add("unpressed")
 
 
-def make_final(draft: Draft, story: Story[Any, Any], by: str) -> None:
+def make_final(draft: Draft, story: Story[Any, Any], by: str, details: tuple[Message, ...] = ()) -> None:
     """Adds a turn to the record; `by` how it became final."""
     words = draft.match.rules.describe(draft.match.agreed, story.turn)
     draft.add("turn", turn=draft.match.rules.text(story.turn), player=story.player, by=by)
-    draft.judged("accepted", words)
+    draft.judged("accepted", words, details)
 
 
-def _accept(draft: Draft, tale: Tale, presses: int) -> None:
+def _accept(draft: Draft, tale: Tale, presses: int, proof: tuple[Message, ...]) -> None:
     if tale.kind == "withdraw":
         draft.add("withdrawn", lag=False)
         draft.judged("withdrawn", Message("table.withdrawn"))
@@ -200,7 +211,7 @@ def _accept(draft: Draft, tale: Tale, presses: int) -> None:
         draft.add("undone", to=tale.number, lag=False)
         draft.judged("takeback", Message("table.taken_back", (("number", tale.number + 1),)))
     else:
-        tell_turns(draft, tale.stories, presses, tale.warnings)
+        tell_turns(draft, tale.stories, presses, (*tale.warnings, *proof))
 
 
 def tell_turns(
@@ -210,9 +221,10 @@ def tell_turns(
     for number, story in enumerate(stories):
         rules = draft.match.rules
         if number < len(stories) - 1 or presses >= len(stories):
-            make_final(draft, story, "done" if presses > number else "next")
+            last = number == len(stories) - 1
+            make_final(draft, story, "done" if presses > number else "next", warnings if last else ())
         elif rules.outcome(story.after) is not None:
-            make_final(draft, story, "end")
+            make_final(draft, story, "end", warnings)
         else:
             words = rules.describe(draft.match.agreed, story.turn)
             draft.add("provisional", turn=rules.text(story.turn), player=story.player, unseen=story.unseen)

@@ -98,8 +98,9 @@ class FigureReader:
 
         Facts of a piece: `figure` (names and `unknown`), `face` (`1`..`6`, `top`, `bottom`: the one that is up),
         `state` (`power`, `shield`, `immune`), `in` (`yes`, `no`: its footprint touches the square within the line's
-        outer edge), `touching` (`yes`, `no`: it touches the line), `distance` (one value: mm from the arena's centre
-        to the figure's centre on the floor). `outline` is the footprint in mm.
+        outer edge), `touching` (`yes`, `no`: it touches the line). With one value each, in mm: `line` (how far the
+        footprint lies outside the line's outer edge, below nought inside), `distance` (from the arena's centre to the
+        figure's centre on the floor). `outline` is the footprint in mm.
         """
         picture = as_bgr(frame.bgr)
         blank = Reading(frame.number, frame.time_s)
@@ -310,6 +311,7 @@ class FigureReader:
             "in": Fact(("yes", "no"), (_log_cdf(-outside / sigma), _log_cdf(outside / sigma)), hidden, reason),
             "touching": Fact(("yes", "no"), (_log_cdf(on / sigma), _log_cdf(-on / sigma)), hidden, reason),
             "distance": Fact((f"{distance:.1f}",), (0.0,), hidden, reason),
+            "line": Fact((f"{outside:.1f}",), (0.0,), hidden, reason),
         }
 
 

@@ -1,0 +1,42 @@
+"""The whole chain at a simulated arena: throws are seen, read, judged and proved without anybody telling them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from companion.bulletin import Bulletin
+from companion.cli import _service
+from companion.demo import Demo, Tally
+from companion.evidence import Evidence, Seen
+from companion.games.contract import Message
+from companion.journal import open_journal
+from companion.registry import GAMES
+from companion.step import Step
+
+
+def play(data: Path, seed: int, turns: int) -> tuple[Tally, list[tuple[str, Message]]]:
+    """The demo's tally, and the details of every judgement by the turn that it was about."""
+    journal, _ = open_journal(data)
+    service = _service(journal, Bulletin(), GAMES)
+    details: list[tuple[str, Message]] = []
+
+    def note(evidence: Evidence, done: Step) -> None:
+        judgement = done.match.judgement
+        if isinstance(evidence, Seen) and judgement is not None and any(e.kind == "judged" for e in done.events):
+            last = done.match.entries[-1].text if done.match.entries else ""
+            details.extend((last, words) for words in judgement.details)
+
+    service.on_input = note
+    try:
+        return Demo(GAMES["moogui"], service, Bulletin(), seed, None).run(turns), details
+    finally:
+        journal.close()
+
+
+def test_a_match_plays_itself_with_proof(tmp_path: Path) -> None:
+    tally, details = play(tmp_path, 1, 6)
+    assert (tally.right, tally.wrong, tally.faults) == (6, 0, [])
+    proved = [(turn, dict(words.values)) for turn, words in details if words.id == "table.proof"]
+    assert any(turn.startswith("order") for turn, _ in proved)
+    assert any(turn.startswith("throw") for turn, _ in proved)
+    assert all(values["share"] >= 99.0 for _, values in proved)
