@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -44,6 +44,9 @@ UNEXPECTED = 8.0
 APPEARS, GOES = 3.0, 1.0
 """Prior costs of each piece that no legal turn explains having come from nowhere, and gone to nowhere: pieces fall or
 are taken off now and then."""
+
+COINCIDENCE = 4.0
+"""Prior cost of an illegal act that leads to just a position that the table has agreed on before."""
 
 FORGOTTEN = 3.0
 """The same where otherwise an illegal act would have to be believed: one may have forgotten the button."""
@@ -129,10 +132,16 @@ def judge(rules: Rules[Any, Any], position: Position, sight: Sight, looks_tried:
     for cost, look in looks:
         if look != now:
             tales += _tales_of(rules, position, look, cost, now, sight.measured)
-    tales += _takebacks(rules, position, sight, now, [t.look for t in tales if _by_chance(rules, position, t)])
+    back = list(_takebacks(rules, position, sight, now, [t.look for t in tales if _by_chance(rules, position, t)]))
+    tales = [_rarer(tale) if any(tale.look == b.look for b in back) else tale for tale in tales] + back
     if position.presses > 1 or not any(t.stories for t in tales):
         tales += _missed(rules, position, looks[0][1], looks[0][0])
     return _decide(tales, asked=position.presses > 0)
+
+
+def _rarer(tale: Tale) -> Tale:
+    """An illegal act that happens to lay an earlier position again is rarer than others."""
+    return replace(tale, score=tale.score - COINCIDENCE) if tale.kind == "illegal" else tale
 
 
 def _decide(tales: list[Tale], asked: bool) -> Verdict:

@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from companion.bulletin import Act, Answer, Device, Mark, Question, Snapshot, Trouble, TurnLine, Viewer
-from companion.games.contract import Json, Message, Refusal, RulesError
+from companion.games.contract import Json, KeepsSecrets, Message, Refusal, RulesError
 from companion.match import Match
+
+VEILED = "?"
+"""What stands in the record for a turn that this viewer may not know yet."""
 
 MOST_ACTS = 24
 """More legal choices than this are not offered as buttons."""
@@ -79,7 +82,7 @@ def snapshot(
         "details": judgement.details if judgement else (),
         "notes": (*_offered(match), *(rules.notes(match.agreed) if outcome is None else ())),
         "provisional": provisional,
-        "record": tuple(_record(match)),
+        "record": tuple(_record(match, viewer)),
         "outcome": outcome.reason if outcome else None,
         "winners": outcome.winners if outcome else (),
     }
@@ -115,12 +118,17 @@ def _question(match: Match) -> Question | None:
     return Question(asked.id, asked.words, tuple(Answer(c.value, c.words) for c in asked.choices), asked.places)
 
 
-def _record(match: Match) -> Iterable[TurnLine]:
-    number = 0
-    for entry in match.entries:
+def _record(match: Match, viewer: Viewer) -> Iterable[TurnLine]:
+    rules, number = match.rules, 0
+    secrets = rules if isinstance(rules, KeepsSecrets) else None
+    for before, entry in zip(match.states, match.entries, strict=False):
         if entry.text:
             number += 1
-            yield TurnLine(number, entry.player, entry.text, entry.words, entry.corrected, entry.refused)
+            text = entry.text
+            if secrets is not None and not entry.refused:
+                turn = rules.parse(text)
+                text = VEILED if secrets.veiled(before, turn, match.agreed, viewer) else text
+            yield TurnLine(number, entry.player, text, entry.words, entry.corrected, entry.refused)
 
 
 def _marks(match: Match) -> Iterable[Mark]:
@@ -222,10 +230,12 @@ def _choices(match: Match) -> Iterable[Act]:
     legal = list(rules.legal(match.agreed))
     if len(legal) <= MOST_ACTS:
         own = {
-            rules.text(said.turn): player
+            rules.text(said.turn): (said.message, player)
             for player in reversed(awaiting.players)
             for said in rules.declarations(match.agreed, player)
         }
         for turn in legal:
-            words, text = rules.describe(match.agreed, turn), rules.text(turn)
-            yield Act("declare", words, {"text": text}, own.get(text, awaiting.players[0]))
+            text = rules.text(turn)
+            # The button says what is chosen, also where the others will not be told.
+            words, player = own.get(text) or (rules.describe(match.agreed, turn), awaiting.players[0])
+            yield Act("declare", words, {"text": text}, player)

@@ -20,6 +20,8 @@ Look = Mapping[str, str]
 
 S = TypeVar("S")
 T = TypeVar("T")
+S_contra = TypeVar("S_contra", contravariant=True)
+T_contra = TypeVar("T_contra", contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +230,15 @@ class Rules(Protocol[S, T]):
 
     def view(self, state: S, player: int | None) -> Json:
         """What may be shown to `player` (None: a spectator): the board for the drawing template, secrets left out."""
+
+
+@runtime_checkable
+class KeepsSecrets(Protocol[S_contra, T_contra]):
+    """What a game with secret choices answers besides; `Rules` of a game without any lack it."""
+
+    def veiled(self, before: S_contra, turn: T_contra, now: S_contra, player: int | None) -> bool:
+        """Whether a turn that was made in the state `before` is, while the game stands at `now`, not to be told to
+        `player` (None: a spectator)."""
 
 
 @runtime_checkable

@@ -141,6 +141,16 @@ class MooghRules:
         """What followed from the last input, step by step, and what the table should know."""
         return words.notes(state)
 
+    def veiled(self, before: State, turn: Turn, now: State, player: int | None) -> bool:
+        """A secret arrow, for all but its owner, until the last one of its phase has been chosen."""
+        if not before.rule.secret_actions or not isinstance(turn, Choice) or turn.what not in PHASE_OF_SECRETS:
+            return False
+        waits = engine.waits(now)
+        choosing = waits is not None and waits.what in PHASE_OF_SECRETS
+        same = (before.round, before.phase) == (now.round, now.phase)
+        own = player is not None and player in before.rule.seat(turn.who)
+        return choosing and same and not own
+
     def view(self, state: State, player: int | None) -> Json:
         """The board for the drawing template; while arrows are chosen in secret, only one's own."""
         rule = state.rule
