@@ -16,6 +16,7 @@ from vision.arena import STEP_MM, Arena, Floor, Mask, covered
 from vision.contract import VisionError
 from vision.figure_faces import FACES, Figure, Solid, check
 from vision.figure_fit import LYING, STANDING, View, frames, view_at
+from vision.figure_proof import strip
 from vision.figure_search import Fit, Wardrobe, corners, evidence, scan, weights
 from vision.pictures import as_bgr
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
@@ -85,6 +86,7 @@ class FigureReader:
         self._arena = Arena(profile)
         self._wardrobe = Wardrobe(figures, self._solid)
         self._before: tuple[Fit, ...] = ()
+        self._pose: Pose | None = None
         self._unchanged = Unchanged()
         self._last: tuple[Camera, tuple[Piece, ...]] | None = None
 
@@ -116,6 +118,7 @@ class FigureReader:
             return self._told(frame, pose, self._last[1])
         if pose.moved:
             self._before = ()
+        self._pose = pose
         floor = self._arena.floor(picture, pose.camera)
         found = self._found(picture, floor, pose)
         known = [
@@ -162,11 +165,12 @@ class FigureReader:
         """Nothing is learned from what was agreed: what a picture shows is all that counts."""
 
     def draw(self, image: Image, reading: Reading) -> Image:
-        """A copy of the picture with footprints, names and faces drawn where they were read."""
-        picture = as_bgr(image)
-        if picture is None or not reading.board_found:
+        """A copy of the picture with footprints, names and faces drawn where they were read, and under it the proofs:
+        see `vision.figure_proof.strip`."""
+        seen = as_bgr(image)
+        if seen is None or not reading.board_found:
             return image.copy()
-        picture = picture.copy()
+        picture = seen.copy()
         board = np.array(self._profile.board.corners_mm, dtype=np.float32)
         to_px = cv2.getPerspectiveTransform(board, np.array(reading.board_px, dtype=np.float32))
         for piece in reading.pieces:
@@ -179,7 +183,9 @@ class FigureReader:
             said = f"{figure.best} {piece.facts['face'].best}" if sure else "?"
             at = tuple(int(v) for v in shape.reshape(-1, 2).min(axis=0) - 6)
             cv2.putText(picture, said, at, cv2.FONT_HERSHEY_SIMPLEX, 0.6, colour, 2, cv2.LINE_AA)
-        return picture
+        named = {f.name: f for f in self._figures}
+        below = None if self._pose is None else strip(seen, self._pose.camera, reading.pieces, self._solid, named)
+        return picture if below is None else np.concatenate([picture, below])
 
     def _found(self, picture: Image, floor: Floor, pose: Pose) -> list[_Found]:
         found: list[_Found] = []
