@@ -58,12 +58,10 @@ class Camera:
             k1, k2, p1, p2, k3 = self.distortion.ravel()[:5]
             square, cross = x * x + y * y, 2 * x * y
             radial = 1 + square * (k1 + square * (k2 + square * k3))
-            rays = np.stack(
-                [
-                    x * radial + p1 * cross + p2 * (square + 2 * x * x),
-                    y * radial + p2 * cross + p1 * (square + 2 * y * y),
-                ]
-            )
+            right, down = p1 * cross + p2 * (square + 2 * x * x), p2 * cross + p1 * (square + 2 * y * y)
+            rays *= radial
+            x += right
+            y += down
         pixels = self.matrix[:2, :2] @ rays
         pixels += self.matrix[:2, 2:]
         return np.asarray(pixels)

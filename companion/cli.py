@@ -149,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
 
     bench = commands.add_parser("bench", help="measures speed and memory on this machine")
     bench.add_argument("--json", type=_output, metavar="FILE")
+    bench.add_argument("--frames", type=Path, metavar="DIR", help="pictures with truth, to be read as well")
     bench.set_defaults(command=_bench)
 
     count = commands.add_parser("perft", help="counts the positions that legal turns lead to")
@@ -412,7 +413,7 @@ def _census(args: argparse.Namespace) -> int:
 def _bench(args: argparse.Namespace) -> int:
     from companion.bench import main as bench
 
-    return bench(args.json)
+    return bench(args.json, args.frames)
 
 
 def _perft(args: argparse.Namespace) -> int:

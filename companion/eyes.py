@@ -207,8 +207,8 @@ class Eyes:
         if agreed is not None and self._reading is not None and agreed[0] == self._reading.frame_number:
             self._reader.agree(agreed[1])
             self._calm = self._reading.facts
-        # A board that was found by its own print is from here on known by the corners that were found.
-        corners = self._profile.corners_px or (() if self._reading is None else self._reading.board_px)
+        # The corners are where the board was last found: by its own print, or after a knock since they were tapped.
+        corners = (() if self._reading is None else self._reading.board_px) or self._profile.corners_px
         if corner is not None and not self._side_known and corners and corner in self._profile.board.corner_names:
             first = self._profile.board.corner_names.index(corner)
             self._look_anew(replace(self._profile, corners_px=corners[first:] + corners[:first]))

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,27 +22,28 @@ from typing import Any
 import cv2
 import numpy as np
 
-from calibration.profile import TableProfile, load_board
+from companion.bench.eyes import eyes, frames_of, growth, simulated
 from companion.bench.free_pieces import free_pieces
 from companion.bench.wires import wires
 from companion.games.contract import Json, Setup
 from companion.registry import game
 from devices.contract import Frame
 from vision.arena_states import ArenaWatch
-from vision.settler import Settler
 
 GAME = "moguli"
-SEEDS = 3
 
 
-def main(json_path: Path | None = None) -> int:
-    """Measures, prints a table and writes JSON; 0 when it could measure."""
+def main(json_path: Path | None = None, frames: Path | None = None) -> int:
+    """Measures, prints a table and writes JSON; 0 when it could measure. `frames`: a folder of pictures with truth on
+    which reading is measured too."""
     cv2.setNumThreads(1)
     figures: dict[str, Json] = {"machine": machine()}
-    for measure in (eyes, free_pieces, arena, explanations, frame_rate, memory, wires, engines):
+    for measure in (eyes, free_pieces, arena, explanations, simulated, growth, memory, wires, engines):
         began_s = time.perf_counter()
         figures.update(measure())
         print(f"# {measure.__name__} took {time.perf_counter() - began_s:.0f} s", file=sys.stderr, flush=True)
+    if frames is not None:
+        figures.update(frames_of(frames))
     for name, value in figures.items():
         print(f"{name}: {value}")
     if json_path is not None:
@@ -78,40 +78,6 @@ def _start(seed: int) -> tuple[Any, Any]:
     entry = game(GAME)
     engine = entry.load_rules()
     return engine, engine.new(Setup(("1", "2"), {}, entry.deal_start(random.Random(seed))))
-
-
-def eyes() -> dict[str, Json]:
-    """Reading a settled 1080p frame (tracked and cold) and a frame without news, as ratios to decoding its JPEG."""
-    from devices.simulated.optics import CameraModel
-    from devices.simulated.table import MoguliTable
-
-    board = load_board(GAME)
-    reader_of = game(GAME).load_reader()
-    camera = replace(CameraModel(), width=1920, height=1080)
-    tracked, cold, quiet = [], [], []
-    for seed in range(SEEDS):
-        engine, state = _start(seed)
-        table = MoguliTable(engine.look(state), board, seed, camera=camera)
-        table.advance(1.0)
-        bgr = table.frame(1).bgr
-        jpeg = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, 92])[1]
-        decode_s = _cpu_s(lambda jpeg=jpeg: cv2.imdecode(jpeg, cv2.IMREAD_COLOR), 15)  # type: ignore[misc]
-        picture = np.asarray(cv2.imdecode(jpeg, cv2.IMREAD_COLOR), dtype=np.uint8)
-        frame = Frame(picture, 1, 1.0, "bench")
-        profile = TableProfile(board)
-        cold.append(_cpu_s(lambda p=profile, f=frame: reader_of(p).read(f)) / decode_s)  # type: ignore[misc]
-        reader = reader_of(profile)
-        reader.agree(dict(engine.look(state))) if reader.read(frame).board_found else None
-        tracked.append(_cpu_s(lambda r=reader, f=frame: r.read(f), 9) / decode_s)  # type: ignore[misc]
-        settler = Settler()
-        numbers = iter(range(10**6))
-        feed = lambda s=settler, p=picture, n=numbers: s.feed(Frame(p, k := next(n), k / 30, "bench"))  # noqa: E731
-        quiet.append(_cpu_s(feed, 30) / decode_s)
-    return {
-        "read_tracked_ratio": round(statistics.median(tracked), 3),
-        "read_cold_ratio": round(statistics.median(cold), 3),
-        "no_news_ratio": round(statistics.median(quiet), 3),
-    }
 
 
 def arena() -> dict[str, Json]:
@@ -179,33 +145,6 @@ def explanations() -> dict[str, Json]:
         "explain_legal_ms_worst": round(1000 * max(legal), 2),
         "explain_other_ms_median": round(1000 * statistics.median(illegal), 2),
         "explain_other_ms_worst": round(1000 * max(illegal), 2),
-    }
-
-
-def frame_rate() -> dict[str, Json]:
-    """Frames a second of the simulated camera while nothing but a hand moves, and with everything redrawn."""
-    engine, state = _start(1)
-    table = game(GAME).load_table()(engine.look(state), load_board(GAME), 1)
-    camera = table.camera()
-    table.advance(0.5)
-    camera.read(0.0)
-    look = dict(engine.look(state))
-    cell = next(k for k, v in look.items() if k.startswith("pawn:") and v == "-")
-    other = next(k for k, v in look.items() if k.startswith("pawn:") and v == "1")
-    table.perform({other: "-", cell: "1"})
-    began_s, frames = time.process_time(), 0
-    while table.busy and frames < 90:
-        table.advance(0.05)
-        frames += camera.read(0.0) is not None
-    hand = frames / (time.process_time() - began_s)
-    fresh = [game(GAME).load_table()(engine.look(state), load_board(GAME), seed) for seed in range(3)]
-    began_s = time.process_time()
-    for table in fresh:
-        table.advance(0.1)
-        table.camera().read(0.0)
-    return {
-        "simulated_fps_hand": round(hand, 1),
-        "simulated_fps_first_picture": round(3 / (time.process_time() - began_s), 1),
     }
 
 

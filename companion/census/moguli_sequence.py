@@ -56,6 +56,8 @@ def read(folder: Path) -> Tally:
             if not (rest.fresh or (rest.state == "still" and frame.time_s - read_s >= AGAIN_S)):
                 continue
             name = "again" if reading is not None else "tracked" if number > SHOWN_S / FRAME_S else "cold"
+            if name == "tracked" and shot.truth.get("frame_kind") == "hand":
+                name = "hand"
             seen, cost_s = timed(lambda frame=frame: reader.read(frame))  # type: ignore[misc]
             tally.ratios.setdefault(name, []).append(cost_s / decode_s)
             reading, read_s = seen, frame.time_s

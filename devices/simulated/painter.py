@@ -223,4 +223,6 @@ def _turned(points_mm: Floats, degrees: float) -> Floats:
 
 
 def _at(points_mm: Floats, z_mm: float) -> Floats:
-    return np.column_stack([points_mm, np.full(len(points_mm), z_mm)])
+    solid = np.empty((len(points_mm), 3))
+    solid[:, :2], solid[:, 2] = points_mm, z_mm
+    return solid

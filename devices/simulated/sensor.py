@@ -11,8 +11,13 @@ from devices.contract import Image
 from devices.simulated.lights import Light
 from devices.simulated.optics import CameraModel
 from devices.simulated.shine import GAMMA
-from devices.simulated.sprites import as_image
+from devices.simulated.sprites import Box, as_image
 
+GRAINS = 4
+"""So many noise pictures follow one another."""
+BLOCK, MUCH = 16, 0.6
+"""JPEG treats blocks of so many pixels apart from one another, so that only those that changed are done again; but all
+when more than this share has changed."""
 ROOM = 64
 """How many pixels larger than a frame a noise picture is, so that it can be cut out anywhere."""
 TARGET = 0.17
@@ -28,6 +33,16 @@ def exposure_for(lit: Image, light: Light) -> float:
     return float(np.clip(min(TARGET / (mean + 1e-4), BRIGHT / (bright + 1e-4)) / light.level, 0.2, 12.0))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Developed:
+    """A lit picture and what became of it under one table and noise: a frame for each of GRAINS noise pictures."""
+
+    lit: Image
+    table: Image
+    sigma: float
+    pictures: dict[int, Image]
+
+
 @dataclass(slots=True)
 class Sensor:
     """Turns lit pictures into frames; the same seed, time and picture give the same frame."""
@@ -35,6 +50,7 @@ class Sensor:
     model: CameraModel
     seed: int
     _noise: dict[float, list[tuple[Image, Image]]] = field(default_factory=dict)
+    _kept: _Developed | None = None
 
     def expose(self, lit: Image, light: Light, gain: float, tick: int, cast: tuple[float, float, float]) -> Image:
         """A frame of the lit picture at this gain; `tick` chooses the noise, `cast` a colour error (linear BGR)."""
@@ -44,24 +60,48 @@ class Sensor:
         ramp = np.arange(256)[None, :] * level[:, None]
         knee = np.where(ramp > 215, 215 + 40 * np.tanh((ramp - 215) / 40), ramp)
         table = np.clip(np.round(knee), 0, 255).astype(np.uint8).T.reshape(256, 1, 3)
+        sigma = self.model.noise * max(1.0, gain) ** 0.6
+        number = (tick + tick // GRAINS) % GRAINS
+        whole = Box(0, 0, lit.shape[1], lit.shape[0])
+        kept = self._kept
+        if kept is None or kept.lit.shape != lit.shape or kept.sigma != sigma or not np.array_equal(kept.table, table):
+            kept = self._kept = _Developed(lit.copy(), table, sigma, {})
+        off = np.asarray(cv2.absdiff(lit, kept.lit)).reshape(lit.shape[0], -1)
+        x, y, w, h = cv2.boundingRect(off)
+        box = Box(
+            x // 3 // BLOCK * BLOCK, y // BLOCK * BLOCK, -(-(x + w) // 3 // BLOCK) * BLOCK, -(-(y + h) // BLOCK) * BLOCK
+        )
+        box = box.clipped(whole)
+        if (box.x1 - box.x0) * (box.y1 - box.y0) > MUCH * off.size / 3:
+            kept = self._kept = _Developed(lit.copy(), table, sigma, {})
+            box = Box(0, 0, 0, 0)
+        if number not in kept.pictures:
+            kept.pictures[number] = self._develop(kept.lit, whole, table, sigma, number)
+        picture = kept.pictures[number].copy()
+        if not box.empty:
+            box.of(picture)[:] = self._develop(box.of(lit), box, table, sigma, number)
+        return picture
+
+    def _develop(self, lit: Image, box: Box, table: Image, sigma: float, number: int) -> Image:
+        """The part `box` of a frame from that part of the lit picture."""
         picture = as_image(cv2.LUT(lit, table))
-        if self.model.noise > 0:
-            plus, minus = self._grain(self.model.noise * max(1.0, gain) ** 0.6, tick)
-            cv2.add(picture, plus, picture)
-            cv2.subtract(picture, minus, picture)
+        if sigma > 0:
+            plus, minus = self._grain(sigma, number)
+            cv2.add(picture, box.of(plus), picture)
+            cv2.subtract(picture, box.of(minus), picture)
         if self.model.jpeg_quality > 0:
             _, data = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, self.model.jpeg_quality])
             picture = as_image(cv2.imdecode(data, cv2.IMREAD_COLOR))
         return picture
 
-    def _grain(self, sigma: float, tick: int) -> tuple[Image, Image]:
-        """What noise adds and takes away, cut out of one of a few kept noise pictures."""
+    def _grain(self, sigma: float, number: int) -> tuple[Image, Image]:
+        """What noise adds and takes away, cut out of one of two kept noise pictures."""
         step = float(np.round(np.log2(sigma) * 4) / 4)
         if step not in self._noise:
-            self._noise[step] = [self._make(2.0**step, number) for number in range(2)]
-        rng = np.random.default_rng([self.seed, tick, 74])
-        which, x, y = rng.integers(2), int(rng.integers(ROOM)), int(rng.integers(ROOM))
-        plus, minus = self._noise[step][which]
+            self._noise[step] = [self._make(2.0**step, which) for which in range(2)]
+        rng = np.random.default_rng([self.seed, number, 74])
+        x, y = int(rng.integers(ROOM)), int(rng.integers(ROOM))
+        plus, minus = self._noise[step][number % 2]
         h, w = self.model.height, self.model.width
         return plus[y : y + h, x : x + w], minus[y : y + h, x : x + w]
 

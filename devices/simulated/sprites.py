@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -54,8 +55,9 @@ class Box:
 def box_of(points_px: ArrayLike, margin: int = 2) -> Box:
     """The box around points, with `margin` pixels to spare."""
     points = np.asarray(points_px).reshape(-1, 2)
-    (x0, y0), (x1, y1) = np.floor(points.min(axis=0)), np.ceil(points.max(axis=0))
-    return Box(int(x0) - margin, int(y0) - margin, int(x1) + margin + 1, int(y1) + margin + 1)
+    (x0, y0), (x1, y1) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+    right, bottom = math.ceil(x1) + margin + 1, math.ceil(y1) + margin + 1
+    return Box(math.floor(x0) - margin, math.floor(y0) - margin, right, bottom)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
