@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from calibration.geometry import Array, Camera
-from calibration.palette import Lab
 from devices.contract import Image
 from vision.reading import SURE_LEAD
 from vision.sampling import Bools, Floats, Indices, blended, log_of, log_planes, middle
 from vision.tile_arms import Arms, cut_strips, learn_arms, path_log_likelihoods, score_arms
-from vision.tile_doubt import Belief, Light, belief, believed, brightened, light_of, usual_light
+from vision.tile_doubt import Belief, Light, belief, believed, brightened, usual_light
 from vision.tile_gate import (
     PRINTED,
     BareTiles,
@@ -26,7 +23,6 @@ from vision.tile_gate import (
     pooled,
 )
 from vision.tile_ink import STRIPS, FirstLook, Ink, first_look, half_strips, learn_ink
-from vision.tile_layout import COUNT, GRID, PROBE_INDEX, behind_doors, behind_pawns, leans
 from vision.tile_pawns import Pawn, PawnColours, PawnLook, learn_colours, look_at_pawns, opponent, pawn_log_likelihoods
 from vision.tile_triangle import (
     Triangle,
@@ -36,17 +32,10 @@ from vision.tile_triangle import (
     score_corners,
     triangle_log_likelihoods,
 )
+from vision.tile_view import Layout, Openings, View, open_halves, openings_of, view_of
 
 SLIP = 1e-4
 """Share of scores that follow no model: caps what one cue can be worth."""
-
-CHANGED_LEVELS, LIVELY_SHARE = 16.0, 0.5
-"""Grey levels by which a sample of the probe must differ from before, light taken out: at least, and as a share of how
-much the picture varies about it."""
-
-HIDDEN_MM, GLOW_MM = 2.0, 6.0
-"""So far about a pawn the tile counts as hidden; and so far its shadow and its light on the tile are no sign of
-anything foreign."""
 
 FAR_MM, FAR_RAD = 5.0, np.radians(7.0)
 """A tile lying further off than this is not read but asked to be straightened."""
@@ -58,29 +47,6 @@ FEWEST = 8
 """So many tiles must be wholly in the picture to learn from."""
 
 NO_LIGHT = np.zeros(3, dtype=np.float32)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Layout:
-    """The board as the reader needs it: tile centres (T, 3: mm, mm, 0), sizes, row and column of each tile (T, 2), the
-    grid's rows and columns, and the palette."""
-
-    centres: Array
-    sizes_mm: Mapping[str, float]
-    row_column: Indices
-    grid: tuple[int, int]
-    palette: Mapping[str, Lab]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Openings:
-    """What the camera sees of each tile past the things on it: samples (T, 841) beside its door (`door`), beside a pawn
-    on it (`pawn`), well away from a pawn (`apart`), and half arms (T, 4, 2) beside a pawn (`halves`)."""
-
-    door: Bools
-    pawn: Bools
-    apart: Bools
-    halves: Bools
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,23 +118,23 @@ def study(
     ink = learn_ink(halves[:, whole_tiles]) if whole_tiles.sum() >= FEWEST else None
     if ink is None:
         return None
-    first = first_look(halves, ink, _open(inside))
+    first = first_look(halves, ink, open_halves(inside))
     starts = board.centres + _trend(board.centres, first, whole_tiles)
     if np.abs(starts - board.centres)[:, :2].max() > BENT_MM:
         # The board as a whole lies beside its place (a lens, a nudge): look from where its tiles are.
         colours, inside = STRIPS.colours(picture, camera, starts, height)
         halves, whole_tiles = half_strips(log_planes(colours)), np.asarray(inside.all(axis=1))
-        first = first_look(halves, ink, _open(inside))
+        first = first_look(halves, ink, open_halves(inside))
     look = look_at_pawns(picture, camera, starts + first.offsets, board.sizes_mm, NO_LIGHT)
     white, rows = _white(colours[whole_tiles]), board.centres[:, 1].round(3)
     pawn_colours = learn_colours(look, np.ones(len(everyone), dtype=bool), board.palette, white, rows, known)
     pawns = pawn_log_likelihoods(look, pawn_colours)
     standing = _perhaps_standing(pawns)
-    openings = _openings(camera, starts, board)
+    openings = openings_of(camera, starts, board)
     if standing.any():
-        beside = first_look(halves[:, standing], ink, (_open(inside) & openings.halves)[standing])
+        beside = first_look(halves[:, standing], ink, (open_halves(inside) & openings.halves)[standing])
         first.arms[standing], first.offsets[standing] = beside.arms, beside.offsets
-    view = _view(picture, camera, height, starts + first.offsets, openings, everyone, standing, NO_LIGHT)
+    view = view_of(picture, camera, height, starts + first.offsets, openings, everyone, standing, NO_LIGHT)
     inked = blended(view.tiles, ink.weights)
     strips, shown = cut_strips(inked, view.seen)
     arms = learn_arms(strips, shown * whole_tiles[:, None, None, None], first.arms)
@@ -214,16 +180,16 @@ def look_again(
     height, count = board.sizes_mm["tile_height"], len(which)
     starts, openings = learned.starts[which], learned.view
     colours, inside = STRIPS.colours(picture, camera, starts, height)
-    halves, open_halves = half_strips(log_planes(colours)), _open(inside)
+    halves, free = half_strips(log_planes(colours)), open_halves(inside)
     # Both without and with a pawn on it, at once: which of them holds is seen next.
-    both = np.concatenate([open_halves, open_halves & openings.halves[which]])
+    both = np.concatenate([free, free & openings.halves[which]])
     first = first_look(np.concatenate([halves, halves], axis=1), learned.ink, both)
     look = look_at_pawns(picture, camera, starts + first.offsets[:count], board.sizes_mm, light)
     pawns = pawn_log_likelihoods(look, learned.colours)
     standing = _perhaps_standing(pawns)
     rows = np.arange(count) + count * standing
     first = FirstLook(first.arms[rows], first.offsets[rows])
-    view = _view(picture, camera, height, starts + first.offsets, openings, which, standing, light)
+    view = view_of(picture, camera, height, starts + first.offsets, openings, which, standing, light)
     scores, share = score_arms(*cut_strips(blended(view.tiles, learned.ink.weights), view.seen), learned.arms)
     paths = path_log_likelihoods(scores, share, learned.arms, SLIP)
     best = paths.argmax(axis=1)
@@ -243,7 +209,7 @@ def _perhaps_standing(pawns: Array) -> Bools:
 
 def _evidence(
     which: Indices,
-    view: _View,
+    view: View,
     paths: Array,
     triangles: Array,
     pawns: Array,
@@ -269,63 +235,6 @@ def covered(coloured: Bools, dark: Bools, paths: Array, board: Layout) -> Bools:
     return np.asarray(behind | (shaded & (lead(paths) < SURE_LEAD)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _View:
-    poses: Array
-    tiles: Floats
-    seen: Bools
-    apart: Bools
-    inside: Array
-    probe: Image
-    tolerance: Image
-    light: Light
-
-
-def _view(
-    picture: Image,
-    camera: Camera,
-    height_mm: float,
-    poses: Array,
-    openings: Openings,
-    which: Indices,
-    standing: Bools,
-    light: Floats,
-) -> _View:
-    """Samples of the tiles `which` where they really lie, those that are seen, and those well away from pawns."""
-    colours, inside = GRID.colours(picture, camera, poses, height_mm)
-    door, pawn = openings.door[which], standing[:, None]
-    seen, apart = (np.where(pawn, each[which], door) for each in (openings.pawn, openings.apart))
-    share = np.ones(len(which))
-    if not inside.all():
-        seen &= inside
-        apart &= inside
-        share = inside.mean(axis=1)
-    tiles = log_planes(colours)
-    if light.any():
-        tiles -= light.reshape(3, 1, 1)
-    probe = colours[:, PROBE_INDEX]
-    return _View(poses, tiles, seen, apart, share, probe, _tolerance(colours), light_of(colours))
-
-
-def _openings(camera: Camera, starts: Array, board: Layout) -> Openings:
-    """What doors and pawns leave open of tiles that lie at `starts`; a few mm or degrees more change nothing."""
-    lean = leans(camera, starts, board.sizes_mm["tile_height"])
-    door = ~behind_doors(lean, board.sizes_mm, GRID)
-    over, near = behind_pawns(lean, board.sizes_mm, GRID, HIDDEN_MM, GLOW_MM)
-    (strips,) = behind_pawns(lean, board.sizes_mm, STRIPS, HIDDEN_MM)
-    halves = strips.reshape(len(starts), 4, 2, -1).mean(axis=-1) < 0.1
-    return Openings(door, door & ~over, door & ~near, halves)
-
-
-def _tolerance(colours: Image) -> Image:
-    """By how many levels each sample of the probe (T, 225) may differ without having changed: more where the print is
-    lively, so that a camera that creeps by a fraction of a pixel changes nothing."""
-    plane = np.ascontiguousarray(colours[..., 1]).reshape(-1, COUNT)
-    lively = cv2.morphologyEx(plane, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
-    found = cv2.convertScaleAbs(lively, alpha=LIVELY_SHARE, beta=CHANGED_LEVELS)
-    return np.asarray(found, dtype=np.uint8).reshape(len(colours), -1)[:, PROBE_INDEX]
-
-
 def _trend(centres: Array, first: FirstLook, whole: Bools) -> Array:
     """The part of the tiles' offsets (T, 3) that all tiles share: a shift, turn and stretch of the whole board."""
     x, y = ((centres[:, :2] - centres[:, :2].mean(axis=0)) / 150.0).T
@@ -339,10 +248,6 @@ def _trend(centres: Array, first: FirstLook, whole: Bools) -> Array:
         weight = whole / np.maximum(1.0, np.einsum("ij,ij->i", off, off) / 1.5**2)
     turn = (fit[1, 1] - fit[2, 0]) / 2 / 150.0
     return np.column_stack([terms @ fit, np.full(len(centres), turn)])
-
-
-def _open(inside: Bools) -> Bools:
-    return np.asarray(inside.reshape(len(inside), 4, 2, -1).all(axis=-1))
 
 
 def _far(first: FirstLook) -> Bools:

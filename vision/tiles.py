@@ -21,7 +21,8 @@ from vision.registration import Pose, Registration, board_corners_px
 from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, middle
 from vision.tile_layout import PATHS, PROBE
 from vision.tile_pawns import PAWNS, Pawn, PawnLook, pawn_of
-from vision.tile_reading import CHANGED_LEVELS, Evidence, Layout, Learned, covered, lead, look_again, study
+from vision.tile_reading import Evidence, Learned, covered, lead, look_again, study
+from vision.tile_view import CHANGED_LEVELS, Layout
 
 Anys = NDArray[Any]
 Maps = tuple[Anys, Anys]
