@@ -1,4 +1,4 @@
-"""The command line: demo, run, export, import, census, bench, perft, mat, words."""
+"""The command line: demo, run, export, report, import, census, bench, perft, mat, words."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from companion.bulletin import Bulletin
 from companion.config import Config, ConfigError, load_config
 from companion.demo import Demo
 from companion.doctor import examine, this_machine
+from companion.fold import fold
 from companion.games.contract import Message, Rules, RulesError
 from companion.house import House, HouseThread
 from companion.journal import FILE, FolderLock, Journal, JournalError, open_journal
@@ -121,6 +122,12 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--output", type=_output, metavar="FILE", help="where to (default: standard output)")
     export.add_argument("--data", type=Path, help="the folder of the journal")
     export.set_defaults(command=_export)
+
+    report = commands.add_parser("report", help="statistics of a match: scores, shares, and how fairly pieces fall")
+    report.add_argument("match", help="the match's id, the beginning of it, or `last`")
+    report.add_argument("--language", choices=LANGUAGES, default="en")
+    report.add_argument("--data", type=Path, help="the folder of the journal")
+    report.set_defaults(command=_report)
 
     taken = commands.add_parser("import", help="replays and verifies an exported match and keeps it in the journal")
     taken.add_argument("file", type=Path)
@@ -372,6 +379,15 @@ def _export(args: argparse.Namespace) -> int:
         sys.stdout.write(written)
         return 0
     args.output.write_text(written, encoding="utf-8")
+    return 0
+
+
+def _report(args: argparse.Namespace) -> int:
+    match = fold((row.event for row in find(_journal(args.data or DATA), args.match)), _rules)
+    report = game(match.game).load_report()
+    turns = [(n, match.rules.parse(e.text)) for n, e in enumerate(match.entries) if e.text and not e.refused]
+    for words in report((match.states[n], turn, match.states[n + 1]) for n, turn in turns):
+        print(say(words, args.language, match.setup.players))
     return 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -77,6 +77,7 @@ class GameEntry:
     reader: str = ""
     rest: str = ""
     measured: str = ""
+    report: str = ""
     table: str = ""
 
     @property
@@ -129,6 +130,11 @@ class GameEntry:
     def load_rest(self) -> RestWatch | None:
         """A new watch that tells rest from motion; None where the usual one will do."""
         return self._part("rest")() if self.rest else None
+
+    def load_report(self) -> Callable[[Iterable[tuple[Any, Any, Any]]], tuple[Message, ...]]:
+        """The statistics of a match's turns in words."""
+        report: Callable[[Iterable[tuple[Any, Any, Any]]], tuple[Message, ...]] = self._part("report")
+        return report
 
     def load_measured(self) -> Callable[[Any, Any], Look]:
         """What the eyes would measure of a turn besides the game's facts."""
@@ -187,6 +193,7 @@ GAMES: Mapping[str, GameEntry] = {
             reader="vision.figure_table:FigureTableReader",
             rest="vision.arena_states:ArenaWatch",
             measured="companion.games.moogui.look:measured",
+            report="companion.games.moogui.statistics:report",
             table="devices.simulated.arena_table:ArenaTable",
         ),
         GameEntry(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from companion.bulletin import Bulletin
-from companion.cli import _service
+from companion.cli import _service, main
 from companion.demo import Demo, Tally
 from companion.evidence import Evidence, Seen
 from companion.games.contract import Message
@@ -40,3 +42,12 @@ def test_a_match_plays_itself_with_proof(tmp_path: Path) -> None:
     assert any(turn.startswith("order") for turn, _ in proved)
     assert any(turn.startswith("throw") for turn, _ in proved)
     assert all(values["share"] >= 99.0 for _, values in proved)
+
+
+def test_its_journal_gives_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    play(tmp_path, 1, 6)
+    assert main(["report", "last", "--data", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("Ada: ") for line in lines)
+    assert any(line.startswith("ari: faces") for line in lines)
+    assert not any("{" in line or "[" in line for line in lines)
