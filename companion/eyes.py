@@ -10,7 +10,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import cv2
 
@@ -74,6 +74,19 @@ class RestWatch(Protocol):
         """The state after this frame."""
 
 
+@runtime_checkable
+class Telling(RestWatch, Protocol):
+    """A watch that can also say what is going on."""
+
+    @property
+    def device(self) -> str:
+        """What is watched, a name on the health panel."""
+
+    @property
+    def told(self) -> str:
+        """The catalogue id of what goes on now."""
+
+
 class Gallery(Protocol):
     """Where the annotated pictures go."""
 
@@ -111,6 +124,7 @@ class Eyes:
         self._shown_s = -PICTURE_S
         self._reading: Reading | None = None
         self._calm: Mapping[str, Fact] = {}
+        self._told = ""
         self._bad_since_s: float | None = None
         self._open = False
         self._rested = self._troubled = self._shaken = False
@@ -187,6 +201,9 @@ class Eyes:
         self._open = True
         self._latest_s = frame.time_s
         stillness = self._settler.feed(frame)
+        if isinstance(self._settler, Telling) and self._settler.told != self._told:
+            self._told = self._settler.told
+            self._service.report(Device(self._settler.device, "", True, Message(self._told)), "watch", None)
         self._shaken = self._shaken or stillness.share > SHAKEN_SHARE
         since_s = frame.time_s - self._read_s
         again_s = AGAIN_S if self._want or self._bad_since_s is not None or self._troubled else IDLE_S

@@ -146,6 +146,16 @@ class ArenaWatch:
                 self._scene.forget()
         return self.state
 
+    @property
+    def device(self) -> str:
+        """What is watched, a name on the health panel."""
+        return "arena"
+
+    @property
+    def told(self) -> str:
+        """The catalogue id of what the arena does now."""
+        return "vision.arena.late" if self.state.timed_out else f"vision.arena.{self.state.name}"
+
     def within(self, outline_px: Sequence[tuple[float, float]]) -> None:
         """From now on only this outline in the picture counts as arena; what is known of the floor is kept."""
         self._scene.within(outline_px)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.bulletin import Bulletin
+from companion.bulletin import Bulletin, Device
 from companion.cli import _service, main
 from companion.demo import Demo, Tally
 from companion.evidence import Evidence, Seen
@@ -14,6 +14,10 @@ from companion.games.contract import Message
 from companion.journal import open_journal
 from companion.registry import GAMES
 from companion.step import Step
+from companion.words import knows
+
+STATES_TOLD: list[str] = []
+"""What the health panel said of the arena in the last match."""
 
 
 def play(data: Path, seed: int, turns: int) -> tuple[Tally, list[tuple[str, Message]]]:
@@ -29,6 +33,15 @@ def play(data: Path, seed: int, turns: int) -> tuple[Tally, list[tuple[str, Mess
             details.extend((last, words) for words in judgement.details)
 
     service.on_input = note
+    report, told = service.report, STATES_TOLD
+    told.clear()
+
+    def tell(device: Device | None, name: str, trouble: Message | None) -> None:
+        if device is not None and device.name == "arena":
+            told.append(device.words.id)
+        report(device, name, trouble)
+
+    service.report = tell  # type: ignore[method-assign]
     try:
         return Demo(GAMES["moogui"], service, Bulletin(), seed, None).run(turns), details
     finally:
@@ -42,6 +55,8 @@ def test_a_match_plays_itself_with_proof(tmp_path: Path) -> None:
     assert any(turn.startswith("order") for turn, _ in proved)
     assert any(turn.startswith("throw") for turn, _ in proved)
     assert all(values["share"] >= 99.0 for _, values in proved)
+    assert {"vision.arena.ready", "vision.arena.thrown", "vision.arena.settled"} <= set(STATES_TOLD)
+    assert all(knows(words) for words in STATES_TOLD)
 
 
 def test_its_journal_gives_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
