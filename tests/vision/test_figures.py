@@ -17,6 +17,7 @@ from devices.contract import Frame, Image
 from devices.simulated.arena import ArenaLook, FigureArt, Lying, camera_over, invented_figures, paint
 from vision.contract import VisionError
 from vision.enrol import doubts, face_from_photograph, from_photographs
+from vision.enrol_table import from_the_table
 from vision.figure_faces import Figure, Solid
 from vision.figures import UNKNOWN, FigureReader
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
@@ -319,6 +320,43 @@ class TestEnrolment:
         piece = at(read(own, [Lying(art, "5", (200.0, 260.0), 120.0)]), (200.0, 260.0))
         assert stated(piece.facts["figure"]) == "mine"
         assert stated(piece.facts["face"]) == "5"
+
+    @pytest.mark.parametrize("markers", [True, False])
+    def test_figures_enrolled_on_the_table_without_tapping_are_read(self, reader: FigureReader, markers: bool) -> None:
+        art, view = KNOWN[2], camera(12.0)
+        rng = np.random.default_rng(5)
+        photographs = []
+        for face in range(6):
+            # The camera looks from the thrower's side: to the right in the picture is towards +x.
+            spot = (float(rng.uniform(200, 400)), float(rng.uniform(200, 400)))
+            lying = Lying(art, str(face + 1), spot, float(rng.uniform(-40, 40)))
+            photographs.append(paint(BOARD, view, [lying], ArenaLook(floor=face, paper=markers)))
+        profile = TableProfile(BOARD if markers else replace(BOARD, markers=None))
+        figure = from_the_table("mine", photographs, ("power",) * 6, profile)
+        other = enrolled(KNOWN[0])
+        assert [d for d in doubts([other, figure], self.SOLID) if d.likeness > 0.995] == []
+        own = FigureReader(TableProfile(BOARD), [other, figure])
+        for up in "15":
+            piece = at(read(own, [Lying(art, up, (200.0, 260.0), 120.0)]), (200.0, 260.0))
+            assert stated(piece.facts["figure"]) == "mine"
+            assert stated(piece.facts["face"]) == up
+
+    def test_photographs_that_cannot_serve_are_named(self) -> None:
+        profile, view = TableProfile(BOARD), camera(10.0)
+        states = ("power",) * 6
+        empty = paint(BOARD, view, [], ArenaLook())
+        upright = paint(BOARD, view, [Lying(KNOWN[0], "top", (300.0, 300.0), 0.0)], ArenaLook())
+        away = paint(BOARD, view, [Lying(KNOWN[0], "1", (300.0, 300.0), 90.0)], ArenaLook())
+        for picture, why in (
+            (empty, "nothing lies"),
+            (upright, "one lying figure"),
+            (away, "up or down"),
+            (np.zeros((1800, 2400, 3), np.uint8), "arena is not found"),
+        ):
+            with pytest.raises(VisionError, match=f"photograph 1 .*{why}"):
+                from_the_table("x", [picture] * 6, states, profile)
+        with pytest.raises(VisionError, match="six photographs"):
+            from_the_table("x", [empty], states, profile)
 
     def test_nonsense_corners_are_refused(self) -> None:
         picture = np.zeros((200, 200, 3), np.uint8)
