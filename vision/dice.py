@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
+from vision.die_outline import outlined
 from vision.pictures import as_bgr
 from vision.pips import (
     STRIDE,
@@ -67,6 +68,8 @@ FREE_OF_DICE, FREE_OF_RIM, FREE = 1.9, 1.4, 3.0
 less likely by the third (natural log odds; the places may be wrong)."""
 RIM_EDGES, AT_RIM = 0.9, 1.5
 """A die nearer to the rim than so many edges touches it: leaning is more likely by the second."""
+OUTLINED, BARE = 0.5, 8.0
+"""Where fewer rays than this share cross an outline there is no die, with the second as natural log odds."""
 OTHERS = 2
 """So many other dice tell how the upright edge of a die that lies flat points, where no camera is known."""
 
@@ -102,6 +105,13 @@ def found(pyramid: Pyramid, finder: Net, level: int) -> list[Found]:
     return thinned(places, 0.45, 1.8)
 
 
+def _bare(verdict: Verdict) -> Verdict:
+    """The verdict on a place without an outline: pips alone make no die."""
+    logs = verdict.logs.copy()
+    logs[NONE] += BARE
+    return replace(verdict, logs=log_softmax(logs))
+
+
 def _within(place: Found, verdicts: Sequence[Verdict]) -> bool:
     """True for a place on a die whose value is already clear: a pip, a corner, or the same die again."""
     return any(
@@ -129,10 +139,11 @@ def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def _heap(large: Verdict, small: Verdict) -> bool:
-    """True when the small one is a die of two pips or more and lies in the large one, so that this is none; what is no
-    larger than a pip of a likely die must plainly be a die for that."""
+    """True when the small one is a die of two pips or more and lies in the large one, so that this is none. A pip with
+    its gleam may look like a two: what is no larger than a pip of a likely die must plainly be one."""
     pip = small.place.side < PIP_SHARE * large.place.side and large.logs[:6].max() > EVEN
-    return _holds(large.place, small.place) and bool(small.logs[1:6].max() > (PLAIN if pip else LIKELY))
+    two, more = small.logs[1] > (PLAIN if pip else LIKELY), small.logs[2:6].max() > LIKELY
+    return _holds(large.place, small.place) and bool(two or more)
 
 
 def _holds(large: Found, small: Found) -> bool:
@@ -180,7 +191,7 @@ class DiceEyes:
             return []
         first = self._pass(pyramid, places, 0.0)
         again = self._pass(pyramid, [v.place for v in first], 135.0)
-        return [
+        verdicts = [
             Verdict(
                 b.place,
                 log_softmax(np.asarray((a.logs + b.logs) / 2, np.float32)),
@@ -188,6 +199,7 @@ class DiceEyes:
             )
             for a, b in zip(first, again, strict=True)
         ]
+        return [_bare(v) if v.logs[:6].max() > EVEN and outlined(pyramid, v.place) < OUTLINED else v for v in verdicts]
 
     def _pass(self, pyramid: Pyramid, places: Sequence[Found], turn: float) -> list[Verdict]:
         patches, maps = [], []

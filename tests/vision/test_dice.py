@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from devices.contract import Frame, Image
 from devices.simulated.tray import TrayOptions, TrayTruth, tray_scene
-from vision.dice import COCKED, NONE, DiceReader, facts_of
-from vision.pips import Pyramid, net_bytes, square_map, unpacked
+from vision.dice import COCKED, NONE, OUTLINED, DiceReader, facts_of
+from vision.die_outline import outlined
+from vision.pips import Found, Pyramid, net_bytes, square_map, unpacked
 from vision.reading import SURE_LEAD, Piece, Reading
 
 MODELS = ("dice_finder", "dice_judge", "domino_finder", "domino_squarer", "domino_halves")
@@ -146,6 +147,17 @@ def test_a_patch_shows_the_same_place_from_every_level_of_the_pyramid() -> None:
         y, x = np.nonzero(patch[:, :, 0] > 128)
         assert abs(float(x.mean()) - 19.5) < 0.35
         assert abs(float(y.mean()) - 19.5) < 0.35
+
+
+def test_a_die_has_an_outline_and_pips_on_a_plain_floor_have_none() -> None:
+    floor = np.full((200, 200, 3), 205, np.uint8)
+    for at in ((80, 80), (120, 120)):
+        cv2.circle(floor, at, 9, (40, 40, 160), -1, cv2.LINE_AA)
+    die = floor.copy()
+    ring = cv2.boxPoints(((100, 100), (90, 90), 20)).round().astype(np.int32)
+    cv2.polylines(die, [ring], True, (180, 180, 180), 3, cv2.LINE_AA)
+    place = Found(100, 100, 116, 116, 1.0)
+    assert outlined(Pyramid(floor), place) < OUTLINED < outlined(Pyramid(die), place)
 
 
 def test_packed_cells_are_spread_row_by_row() -> None:
