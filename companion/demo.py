@@ -571,11 +571,18 @@ class Demo:
             turn = self._choose(state, self._chance)
             after = self.rules.apply(state, turn)
             assert not isinstance(after, Refusal)
-            seen = {**self._measured(state, turn), **self._visible(state, after)}
+            measured = self._measured(state, turn)
+            seen = {**measured, **self._visible(state, after)}
             stories = self.rules.explain(state, seen).stories
             plain = bool(stories) and stories[0].after == after
-            if self.rules.to_act(state).kind != "turn":  # a choice or a roll of which nothing is to be seen
-                plain = plain and seen != self.rules.look(state) and self._rolled(state, turn) is None
+            kind, before = self.rules.to_act(state).kind, self.rules.look(state)
+            changed = [key for key, value in seen.items() if before.get(key) != value]
+            if kind != "turn":  # a choice or a roll of which nothing is to be seen, or a die is to be read
+                plain = plain and bool(changed) and self._rolled(state, turn) is None
+            if (
+                kind == "choice" and not measured
+            ):  # made by putting one piece; what follows from it is done when it was told
+                plain = plain and len(changed) == 1
             if plain or attempt == 7:
                 break
         return turn, after, not plain
