@@ -492,7 +492,9 @@ class Demo:
             die = Author("die", "simulated")
             self.service.hear(Rolled("die", value, die, SIDES, self._table.now_s()))
         else:
-            self.service.submit("declare", {"text": self.rules.text(turn)}, self._teller)
+            reply = self.service.submit("declare", {"text": self.rules.text(turn)}, self._teller)
+            if not reply.ok:
+                _log.warning("%s was refused: %s", self.rules.text(turn), reply.words)
         self._table.perform(trace)
         self._until(lambda: not self._busy and self.service.match.lag is None, PATIENCE_S)
         self._judged(before, [(turn, after)])
