@@ -52,6 +52,9 @@ THINK_S = 0.5
 SIDES = 6
 """Of the players' dice."""
 
+ROLL_S = 2.5
+"""A die is not thrown sooner after the one before."""
+
 PLANT_TRIES = 40
 """How many illegal acts are tried to find one against a rule that has not been broken yet."""
 
@@ -488,6 +491,8 @@ class Demo:
         before = self.service.match.turns
         trace = self.rules.trace(self._state, turn)
         value = self._rolled(self._state, turn)
+        if value is not None:
+            self._rest(ROLL_S)
         if value is not None and len(roll_stories(self.rules, self._state, SIDES, value)) == 1:
             die = Author("die", "simulated")
             self.service.hear(Rolled("die", value, die, SIDES, self._table.now_s()))

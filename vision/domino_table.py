@@ -135,11 +135,12 @@ class DominoTableReader:
         """The facts of all places of the line, and which pieces are its tiles."""
         facts = {f"line:{n}": _BARE for n in range(-REACH, REACH + 1)}
         found: dict[int, _Found] = {}
+        missing: dict[int, _Laid] = {}
         used: set[int] = set()
         for n, laid in self._line.items():
             at = _nearest(pieces, laid, used)
             if at is None:
-                facts[f"line:{n}"] = self._missing(laid)
+                missing[n] = laid
                 continue
             used.add(at)
             piece = pieces[at]
@@ -151,6 +152,11 @@ class DominoTableReader:
                 used.add(first)
         if found:
             self._grow(pieces, found, used)
+        loose = any(i not in used and self._zone(p) is None for i, p in enumerate(pieces))
+        facts |= {f"line:{n}": self._missing(laid, loose) for n, laid in missing.items()}
+        if loose and found and not missing:
+            # It may be meant for either end.
+            facts |= {f"line:{n}": _ASKEW for n in (min(found) - 1, max(found) + 1) if abs(n) <= REACH}
         self._seen = found
         facts |= {f"line:{n}": _value(tile) for n, tile in found.items() if abs(n) <= REACH}
         return facts, used
@@ -179,9 +185,12 @@ class DominoTableReader:
             used.add(i)
             found[n] = tile
 
-    def _missing(self, laid: _Laid) -> Fact:
-        """A tile of the line is not seen at its place: gone when the bare ground is, else something covers it."""
+    def _missing(self, laid: _Laid, loose: bool) -> Fact:
+        """A tile of the line is not seen at its place: pushed aside when another lies loose, gone when the bare ground
+        is seen there, else something covers it."""
         values = (laid.value, "-")
+        if loose:
+            return Fact(values, (0.0, 0.0), hidden=True, reason="askew")
         if self._ground.bare(laid.xy):
             return Fact(values, (-GONE, 0.0))
         return Fact(values, (0.0, 0.0), hidden=True, reason="hand")
@@ -203,6 +212,7 @@ class DominoTableReader:
 
 
 _BARE = Fact(("-",), (0.0,))
+_ASKEW = Fact(("-",), (0.0,), hidden=True, reason="askew")
 
 
 def _nearest(pieces: Sequence[Piece], laid: _Laid, used: set[int]) -> int | None:

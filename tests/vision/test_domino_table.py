@@ -98,14 +98,16 @@ def test_a_tile_under_a_hand_is_hidden_not_gone() -> None:
     assert reading.facts["line:0"].hidden or reading.facts["line:0"].best == "2-4"
 
 
-def test_a_shown_hand_is_read_in_its_owners_strip() -> None:
+def test_a_shown_hand_is_read_in_its_owners_strip_and_nowhere_else() -> None:
+    shown = {"3-5", "2-6", "4-6"}
     seat = Seat(9)
     seat.lay(line_0="2-4")
     seat.agree()
-    seat.lay(hand_1="0-1 3-5 2-6")
+    seat.lay(hand_1=" ".join(sorted(shown)))
     reading = seat.read()
-    assert reading.facts["hand:1"].best == "0-1 2-6 3-5"
+    assert set(reading.facts["hand:1"].best.split()) == shown
     assert reading.facts["hand:0"].best == "-"
+    assert said(reading).keys() == {"line:0", "hand:1"}
 
 
 def test_a_cleared_table_begins_a_new_line() -> None:

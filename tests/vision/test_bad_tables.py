@@ -1,0 +1,69 @@
+"""What goes wrong on the tables of dominoes and of MOOGH is named or left open, never taken for a turn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from calibration.profile import TableProfile, load_board
+from companion.games.contract import Setup
+from companion.games.moogh.rules import RULES as MOOGH
+from devices.simulated.moogh_table import MooghTable
+from tests.vision.test_worked_cases import Played, muggins
+from vision.moogh import MooghReader
+
+
+def moogh() -> Played:
+    state = MOOGH.new(Setup(("A", "B"), {}))
+    board = load_board("moogh")
+    table = MooghTable(MOOGH.look(state), board, 3, light="diffuse")
+    return Played(MOOGH, state, table, MooghReader(TableProfile(board)))
+
+
+def test_a_second_tile_of_the_same_kind_is_named_or_asked_about() -> None:
+    game = muggins(1)
+    game.lay("open 14")
+    game.table.perform({"line:1": "4-1"})
+    verdict = game.look()
+    assert verdict.kind in ("illegal", "unsure")
+    assert verdict.tale.refusals[0].rule == "muggins.already_on_line"
+
+
+def test_tiles_pushed_apart_are_no_turn_and_nothing_is_lost() -> None:
+    game = muggins(1)
+    for turn in ("open 14", "right 46", "left 13"):
+        game.lay(turn)
+    solids = game.table._world.solids  # type: ignore[attr-defined]
+    moved = solids["line:1"]
+    off = np.array([45.0, 60.0, 0.0], np.float32)
+    solids["line:1"] = replace(moved, centre_mm=moved.centre_mm + off)
+    assert game.look().kind == "unchanged"
+    solids["line:1"] = moved
+    assert game.look().kind == "unchanged"
+
+
+def test_an_action_card_turned_by_mistake_is_named_with_both_sides() -> None:
+    game = moogh()
+    game.table.perform({"card:side": "back"})
+    verdict = game.look()
+    assert verdict.kind == "illegal"
+    values = dict(verdict.tale.refusals[0].values)
+    assert (verdict.tale.refusals[0].rule, values["seen"], values["held"]) == ("moogh.differs", "back", "front")
+
+
+def test_a_cube_fallen_off_the_board_is_named() -> None:
+    game = moogh()
+    game.table.perform({"cube:red": "dead"})
+    verdict = game.look()
+    assert verdict.kind == "illegal"
+    values = dict(verdict.tale.refusals[0].values)
+    assert (values["seen"], values["held"]) == ("@moogh.off_the_cells", "7,1")
+
+
+def test_dice_that_are_not_there_say_nothing() -> None:
+    game = moogh()
+    for die in ("health", "rage", "points"):
+        game.table._world.solids.pop(die)  # type: ignore[attr-defined]
+    verdict = game.look()
+    assert verdict.kind in ("unchanged", "unsure")
