@@ -14,7 +14,7 @@ from devices.simulated.shine import GAMMA
 from devices.simulated.sprites import Box, as_image
 
 GRAINS = 4
-"""So many noise pictures follow one another."""
+"""So many noise pictures take turns, at random."""
 BLOCK, MUCH = 16, 0.6
 """JPEG treats blocks of so many pixels apart from one another, so that only those that changed are done again; but all
 when more than this share has changed."""
@@ -51,6 +51,7 @@ class Sensor:
     seed: int
     _noise: dict[float, list[tuple[Image, Image]]] = field(default_factory=dict)
     _kept: _Developed | None = None
+    _sparks: Image | None = None
 
     def expose(self, lit: Image, light: Light, gain: float, tick: int, cast: tuple[float, float, float]) -> Image:
         """A frame of the lit picture at this gain; `tick` chooses the noise, `cast` a colour error (linear BGR)."""
@@ -61,7 +62,8 @@ class Sensor:
         knee = np.where(ramp > 215, 215 + 40 * np.tanh((ramp - 215) / 40), ramp)
         table = np.clip(np.round(knee), 0, 255).astype(np.uint8).T.reshape(256, 1, 3)
         sigma = self.model.noise * max(1.0, gain) ** 0.6
-        number = (tick + tick // GRAINS) % GRAINS
+        rng = np.random.default_rng([self.seed, tick, 74])
+        number = int(rng.integers(GRAINS))
         whole = Box(0, 0, lit.shape[1], lit.shape[0])
         kept = self._kept
         if kept is None or kept.lit.shape != lit.shape or kept.sigma != sigma or not np.array_equal(kept.table, table):
@@ -78,6 +80,9 @@ class Sensor:
         if number not in kept.pictures:
             kept.pictures[number] = self._develop(kept.lit, whole, table, sigma, number)
         picture = kept.pictures[number].copy()
+        if sigma > 0:
+            # So that no two frames are the same, as real ones never are.
+            cv2.add(picture, self._flicker(int(rng.integers(ROOM)), int(rng.integers(ROOM))), picture)
         if not box.empty:
             box.of(picture)[:] = self._develop(box.of(lit), box, table, sigma, number)
         return picture
@@ -99,11 +104,19 @@ class Sensor:
         step = float(np.round(np.log2(sigma) * 4) / 4)
         if step not in self._noise:
             self._noise[step] = [self._make(2.0**step, which) for which in range(2)]
-        rng = np.random.default_rng([self.seed, number, 74])
+        rng = np.random.default_rng([self.seed, number, 76])
         x, y = int(rng.integers(ROOM)), int(rng.integers(ROOM))
         plus, minus = self._noise[step][number % 2]
         h, w = self.model.height, self.model.width
         return plus[y : y + h, x : x + w], minus[y : y + h, x : x + w]
+
+    def _flicker(self, x: int, y: int) -> Image:
+        """One level more here and there, cut out of a kept picture at a place of its own."""
+        h, w = self.model.height, self.model.width
+        if self._sparks is None:
+            lively = np.random.default_rng([self.seed, 77]).random((h + ROOM, w + ROOM, 3), dtype=np.float32) < 0.2
+            self._sparks = lively.astype(np.uint8)
+        return self._sparks[y : y + h, x : x + w]
 
     def _make(self, sigma: float, number: int) -> tuple[Image, Image]:
         rng = np.random.default_rng([self.seed, number, 75])
