@@ -304,7 +304,7 @@ def test_declarations() -> None:
     ("text", "words"),
     [
         ("-", "Ada does nothing"),
-        ("R e7-90", "Ada turns e7 by 270°"),
+        ("R e7-90", "Ada turns e7 by -90°"),
         ("M a4-d4, R e7+90", "Ada moves a4 to d4, turns e7 by 90°"),
         ("R e7+90, M a4-d4, B a1+180", "Ada turns e7 by 90°, moves a4 to d4, bonus: a1 by 180°"),
         ("resign 2", "Ben resigns"),
