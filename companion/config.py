@@ -20,7 +20,8 @@ class ConfigError(Exception):
 @dataclass(frozen=True, slots=True)
 class Config:
     """What `companion run` needs to know. Empty addresses: no such device. `box`: a serial device with
-    buttons, lights, dice. `dice`: Bluetooth dice, or a second serial device. `profile`: the calibrated table.
+    buttons, lights, dice. `dice`: Bluetooth dice, or a second serial device. `tray`: a camera over a dice tray.
+    `profile`: the calibrated table.
     `data_file`: a user's own tile set, board, cards or catalogue for `game`. Both lie beside the configuration, if
     relative. `hints`: whether the players may ask for one.
     `undo`: what all must agree to take back (`free`: nothing, `chance`: what brought chance or hidden things,
@@ -32,6 +33,7 @@ class Config:
     lights: str = ""
     box: str = ""
     dice: str = ""
+    tray: str = ""
     profile: str = ""
     language: str | None = None
     data_file: str = ""

@@ -244,7 +244,7 @@ class Eyes:
         self._reading, self._read_s, self._troubled = reading, frame.time_s, bool(reading.troubles)
         self._shaken = False
         self.readings += 1
-        if not reading.board_found or not reading.facts:
+        if not reading.board_found or (self.corner_names and not reading.facts):
             if self._bad_since_s is None:
                 self._bad_since_s = frame.time_s
             if frame.time_s - self._bad_since_s >= TROUBLE_S or not self.readings:

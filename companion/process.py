@@ -18,9 +18,8 @@ from companion.bulletin import Bulletin, Device
 from companion.channel import Beat, Orders, Report, Task, channel
 from companion.commands import Corners
 from companion.evidence import Seen
-from companion.eyes import refused_corners
+from companion.eyes import Hearer, refused_corners
 from companion.games.contract import Look, Message
-from companion.service import Service
 
 SILENT_S, SILENT_LIMIT_S = 2.0, 16.0
 """A child without a beat for so long hangs. Doubled up to the limit after every kill, halved by a good minute: a slow
@@ -64,7 +63,7 @@ class EyesProcess:
     def __init__(
         self,
         task: Task,
-        service: Service,
+        service: Hearer,
         bulletin: Bulletin,
         memory_mb: int = MEMORY_MB,
         keep: Callable[[Corners], None] = lambda tapped: None,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from calibration.profile import CalibrationError, TableProfile, load_board, load_profile
+from calibration.profile import Board, CalibrationError, TableProfile, load_board, load_profile
 from companion.box import BoxThread
 from companion.bulletin import Bulletin, Device
 from companion.buttons import ButtonsThread, report_part
@@ -15,6 +16,7 @@ from companion.channel import Task
 from companion.commands import Corners
 from companion.config import Config
 from companion.dice import DiceThread
+from companion.evidence import Evidence
 from companion.games.contract import Message
 from companion.process import EyesProcess
 from companion.registry import game
@@ -24,6 +26,9 @@ from devices.gpio import open_buttons, open_lights
 
 CORNERS_FILE = "corners.json"
 _log = logging.getLogger(__name__)
+
+TRAY = Board("tray", "invented", (), (), {}, {}, None)
+TRAY_READER = "vision.dice_tray:TrayReader"
 
 
 class Table:
@@ -35,6 +40,7 @@ class Table:
         self._config, self._service, self._bulletin, self._data = config, service, bulletin, data
         self._frames = frames
         self._eyes: EyesProcess | None = None
+        self._tray: EyesProcess | None = None
         self._buttons: ButtonsThread | None = None
         self._box: BoxThread | None = None
         self._dice: BoxThread | DiceThread | None = None
@@ -56,6 +62,10 @@ class Table:
             self._dice = DiceThread(self._service, config.dice)
         if self._dice is not None:
             self._dice.start()
+        if config.tray:
+            tray = Task(TableProfile(TRAY, camera=config.tray), TRAY_READER, config.tray)
+            self._tray = EyesProcess(tray, BesideTable(self._service), Bulletin())
+            self._tray.start()
         if config.camera:
             entry = game(config.game)
             entry.load_reader()  # a game without eyes is told at once, not by a child that ends
@@ -75,7 +85,7 @@ class Table:
 
     def stop(self) -> None:
         """Closes everything."""
-        for thread in (self._eyes, self._buttons, self._box, self._dice):
+        for thread in (self._eyes, self._tray, self._buttons, self._box, self._dice):
             if thread is not None:
                 thread.stop()
 
@@ -99,6 +109,23 @@ class Table:
         except DeviceError as error:
             words = Message("companion.lights_missing", (("url", url), ("error", str(error))))
             self._service.report(Device("lights", url, False, words), "lights", words)
+
+
+class BesideTable:
+    """Hears a camera over a dice tray for the service: what it says of itself is told apart from the table's camera."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def hear(self, evidence: Evidence) -> None:
+        """Dice are dice, wherever they are seen."""
+        self._service.hear(evidence)
+
+    def report(self, device: Device | None, name: str, trouble: Message | None) -> None:
+        """The same under a name of its own; that a tray is seen is not worth a line."""
+        shown = None if device is None or (device.name == "board" and device.ok) else device
+        mine = None if shown is None else replace(shown, name=f"tray {shown.name}")
+        self._service.report(mine, f"tray {name}", trouble)
 
 
 def kept_corners(data: Path, camera: str) -> Corners:

@@ -121,7 +121,7 @@ class Service:
         self.write_s = 0.0
         """How long the newest write to the disk took."""
         self._picture = ""
-        self._tray = Tray()
+        self._trays: dict[Author, Tray] = {}
         self._inbox: queue.SimpleQueue[tuple[Evidence | Callable[[], None] | None, Future[Reply] | None]] = (
             queue.SimpleQueue()
         )
@@ -281,7 +281,7 @@ class Service:
             self.match = done.match
             if any(e.kind == "side" for e in done.events) and self._watcher is not None:
                 self._watcher.turn_board(done.match.side)
-        if isinstance(evidence, Seen):
+        if isinstance(evidence, Seen) and evidence.reading.facts:
             self._picture = evidence.picture
         self._tell_watcher(evidence)
         told = isinstance(evidence, Rolled) and self._tell_roll(done.reply)
@@ -289,7 +289,7 @@ class Service:
             self._publish()
         self.on_input(evidence, done)
         if isinstance(evidence, Seen):
-            rolls = self._tray.rolled(evidence)
+            rolls = self._trays.setdefault(evidence.author, Tray()).rolled(evidence)
             for roll in rolls if self.match.phase == "playing" and not self.match.paused else ():
                 self._handled(roll)
         return done.reply
@@ -370,7 +370,15 @@ class Service:
             "unfinished",
             "waiting",
         )
-        if isinstance(evidence, Seen) and match.phase == "playing" and calm and not wanted and not match.manual:
+        board = isinstance(evidence, Seen) and evidence.reading.facts  # a tray's picture shows no board
+        if (
+            board
+            and isinstance(evidence, Seen)
+            and match.phase == "playing"
+            and calm
+            and not wanted
+            and not match.manual
+        ):
             self._watcher.agree(evidence.reading.frame_number, match.rules.look(match.now))
 
     def _publish(self) -> None:
