@@ -41,8 +41,8 @@ BEFORE_S = 0.1
 """Motion is looked for against a picture at least so old."""
 MOVES_PX = 4
 """Pixels in motion (specks left out) below which nothing moves."""
-THING = 0.00025
-"""Share of the arena that the smallest thing covers: a sixth of a figure."""
+THING = 0.0004
+"""Share of the arena that the smallest thing covers: a quarter of a figure."""
 ARM = 0.006
 """Share of the arena from which something at its edge is an arm even when it does not move."""
 WHOLE = 0.45

@@ -8,7 +8,7 @@ other tiles (the boneyard, a tile on its way) say nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,8 +44,8 @@ MOST = 4.0
 BESIDE = 0.57
 """From one tile of a hand to the next, as a share of a tile's length, where they are pushed together."""
 
-SIZE_SHARE = 0.08
-"""By how much of its length a tile may seem longer or shorter."""
+SIZE_SHARE, HAND_SIZE_SHARE = 0.08, 0.2
+"""By how much of its length a tile may seem longer or shorter; and one in the strip of a hand, where only tiles lie."""
 
 KEPT_VALUES = 7
 """So many values of a tile are told, the likeliest."""
@@ -107,11 +107,13 @@ class DominoTableReader:
         if camera is None:
             return replace(reading, facts={}, pieces=())
         self._ground.look(frame.bgr, camera)
-        pieces = [p for p in reading.pieces if p.facts["face"].best == "up" and self._sized(p)]
+        share = {id(p): SIZE_SHARE if self._zone(p) is None else HAND_SIZE_SHARE for p in reading.pieces}
+        pieces = [p for p in reading.pieces if p.facts["face"].best == "up" and self._sized(p, share[id(p)])]
+        left_out = {self._zone(p) for p in reading.pieces if p not in pieces}
         facts, used = self._line_facts(pieces)
         self._ground.keep([p.xy for p in reading.pieces])
         self._shown = [p for i, p in enumerate(pieces) if i not in used and self._zone(p) is not None]
-        facts |= self._hand_facts()
+        facts |= self._hand_facts(left_out)
         troubles = tuple(t for t in reading.troubles if t != "vision.no_dominoes")
         corners = board_corners_px(self._profile, camera)
         return replace(reading, facts=facts, troubles=troubles, board_px=corners)
@@ -195,15 +197,20 @@ class DominoTableReader:
             return Fact(values, (-GONE, 0.0))
         return Fact(values, (0.0, 0.0), hidden=True, reason="hand")
 
-    def _hand_facts(self) -> dict[str, Fact]:
+    def _hand_facts(self, left_out: Collection[str | None]) -> dict[str, Fact]:
+        """The hands in their strips; one beside which lies what was `left_out` of it is not known as a whole."""
         hands: dict[str, list[Piece]] = {name: [] for name in self._zones}
         for piece in self._shown:
             hands[self._zone(piece) or ""].append(piece)
-        return {f"hand:{name}": _hand(tiles) for name, tiles in hands.items()}
+        read = {name: _hand(tiles) for name, tiles in hands.items()}
+        return {
+            f"hand:{name}": replace(fact, hidden=True, reason="unclear") if hands[name] and name in left_out else fact
+            for name, fact in read.items()
+        }
 
-    def _sized(self, piece: Piece) -> bool:
-        """Whether a thing is as long as the set's tiles."""
-        return abs(length(piece) / self._long_mm - 1) < SIZE_SHARE
+    def _sized(self, piece: Piece, share: float) -> bool:
+        """Whether a thing is as long as the set's tiles, to within a share of it."""
+        return abs(length(piece) / self._long_mm - 1) < share
 
     def _zone(self, piece: Piece) -> str | None:
         x, y = piece.xy

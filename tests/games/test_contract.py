@@ -193,12 +193,12 @@ def test_the_trace_is_what_changes_in_the_look(name: str) -> None:
 
 
 def test_a_turn_that_shows_is_explained_by_a_story_with_its_next_state(name: str) -> None:
-    """Of what the table itself does; a deal or a choice is told, not seen."""
-    rules = rules_of(name)
+    """Of what the table itself does and the eyes measure of it; a deal or a choice is told, not seen."""
+    rules, measured = rules_of(name), GAMES[name].load_measured()
     for state, turn, after in states(name):
         if not rules.trace(state, turn) or rules.to_act(state).kind not in ("turn", "roll"):
             continue
-        stories = rules.explain(state, rules.look(after)).stories
+        stories = rules.explain(state, {**rules.look(after), **measured(state, turn)}).stories
         assert after in [story.after for story in stories], rules.text(turn)
         assert [story.unseen for story in stories] == sorted(story.unseen for story in stories)
         for story in stories[:SAMPLED]:
