@@ -12,7 +12,7 @@ import pytest
 
 from companion.games.contract import Json, Refusal, RulesError, Setup
 from companion.games.moguli import RULES, deal
-from companion.games.moguli.players import hint, sensible
+from companion.games.moguli.players import choose, hint, sensible
 from companion.games.moguli.start import TileSet, built_in_sets, dealt, read_tile_sets, start_warnings, tile_set, used
 from companion.games.moguli.state import State
 from companion.words import LANGUAGES, catalogue, placeholders, say
@@ -397,3 +397,31 @@ def test_the_winner_in_a_saved_state_is_nobody_or_one_of_the_two(winner: Any) ->
         return
     with pytest.raises(RulesError):
         RULES.from_json(data)
+
+
+ONLY_A_ROUND_TRIP = """
+SW* NE NE SW NW*
+ES* ES* ES NW* NE
+ES NW* NW ES ES
+NW SW NW* ES* ES
+NW* NW NW* SW* SW
+SW NE NW* ES* ES*
+SW SW SW* SW* NE*
+"""
+"""Rows 1 to 7 from a to e; * is a triangle. With compulsory actions the only legal turn of the second player is to turn
+b6 and to lead the pawn there round to its own door, which no camera can see."""
+
+
+def test_a_player_with_nothing_left_that_a_camera_can_see_plays_what_there_is() -> None:
+    tiles = {}
+    for number, row in enumerate(ONLY_A_ROUND_TRIP.split("\n")[1:-1], 1):
+        for column, tile in zip("abcde", row.split(), strict=True):
+            tiles[f"{column}{number}"] = [tile[:2], tile.endswith("*")]
+    options = {"cylinder": False, "new_starting_row": False, "ability": "turn", "compulsory_actions": True}
+    pawns = [["a1", "e2", "c3", "e4", "e5"], ["b6", "c6", "a7", "c7", "e7"]]
+    state = RULES.from_json(
+        {"version": 1, "tiles": tiles, "pawns": pawns, "to_move": 1, "locked": ["d3"], "blocked_run": 0}
+        | {"last_turn": False, "options": options, "setup": None, "over": None}
+    )
+    assert [RULES.text(turn) for turn in RULES.legal(state)] == ["R b6-90, M b6-b6"]
+    assert RULES.text(choose(state, random.Random(1))) == "R b6-90, M b6-b6"

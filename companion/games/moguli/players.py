@@ -42,7 +42,8 @@ def choose(state: State, chance: random.Random) -> Turn:
         if isinstance(judge(state, turn), State):
             return turn
     if not moving:
-        return chance.choice([turn for turn in resting if isinstance(judge(state, turn), State)])
+        plain = [turn for turn in resting if isinstance(judge(state, turn), State)]
+        return chance.choice(plain or legal_turns(state))  # sometimes only what a camera cannot tell is left
     move = chance.choice(sorted({act for turn in moving for act in turn if act[0] == "M"}))
     turn = chance.choice([turn for turn in moving if move in turn])
     longer = list(_longer(state, turn))
