@@ -127,6 +127,8 @@ def test_r8_a_released_player_may_not_move_another_pawn() -> None:
 def test_r9_an_obliged_player_who_can_must_move_out_of_the_row() -> None:
     state = at("a1,b1,a4", "c1,c4,d1", tiles={"e1": "B3", "e2": "S0"})
     assert refused(state, "-") == "obliged"
+    answer = RULES.apply(state, RULES.parse("-"))
+    assert isinstance(answer, Refusal) and answer.places == ("a1", "b1"), "the pawns in the row, not the one on a4"
     assert refused(state, "M a4-d4") == "obliged_other"
     assert refused(state, "M b1-e1") == "two_free_doors"
     assert pawns(play(state, "M b1-e2"))["e2"] == 1
