@@ -44,9 +44,9 @@ check: $(READY)  ## Types, lint and format
 bench: $(READY)  ## Measures speed against JPEG decoding
 	$(BIN)/companion bench
 
-system:  ## Installs the system packages (Debian, Raspberry Pi OS): Python's venv, Chromium for browser tests
+system:  ## Installs the system packages (Debian, Raspberry Pi OS): Python's venv, Chromium and its driver's library for browser tests
 	$(if $(filter 0,$(shell id -u)),,sudo) apt-get update
-	$(if $(filter 0,$(shell id -u)),,sudo) apt-get install -y python3-venv chromium
+	$(if $(filter 0,$(shell id -u)),,sudo) apt-get install -y python3-venv chromium libatomic1
 
 pi:  ## Installs what a Raspberry Pi's camera and pins need, from the system's packages
 	sudo apt-get update
@@ -55,9 +55,9 @@ pi:  ## Installs what a Raspberry Pi's camera and pins need, from the system's p
 
 # The browser tests need Chromium: installed where that needs no password, else named in one line and left out.
 $(VENV)/.system: $(READY)
-	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null; then :; \
+	@if { command -v chromium || command -v chromium-browser; } >/dev/null && $(BIN)/python -m playwright --version >/dev/null 2>&1; then :; \
 	elif $(MAY_INSTALL); then $(MAKE) --no-print-directory system; \
-	else echo "Chromium is missing, so the browser tests will be skipped. To have them run: make system"; exit 0; fi; \
+	else echo "Chromium, or a library that drives it, is missing; browser tests cannot run. To have them run: make system"; exit 0; fi; \
 	! command -v chromium >/dev/null || touch $@
 
 clean:  ## Removes the virtual environment and caches
