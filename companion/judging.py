@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from companion.consent import needs_consent, offer_undo
+from companion.doubts import ASK_S, ASKED_PLACES, HIDDEN_S, SAY_S, confirmed, unread_places
 from companion.draft import Draft, choice, fact_words, place_of, refusal_json, refusal_words
 from companion.evidence import Seen
 from companion.games.contract import Look, Message, Story
-from companion.match import Match, as_json
+from companion.match import Match
 from companion.proof import proofs
-from companion.referee import ACCEPT, BEYOND, LOOKS_OPENED, Position, Tale, Verdict, judge
-from companion.sight import CHANGE, COVERED, Sight, likely_looks, sight_of
+from companion.referee import LOOKS_OPENED, Position, Tale, Verdict, judge
+from companion.sight import CHANGE, COVERED, Sight, sight_of
+from companion.start_check import check_start
 from vision.reading import SURE_LEAD, Reading
 
 CONFIRM_S = 0.3
@@ -20,18 +22,8 @@ CONFIRM_S = 0.3
 ILLEGAL_S = 0.6
 """An illegal position is called illegal when it has stood so long; a hand may be between two acts."""
 
-ASK_S = 1.0
-"""Doubts that last so long are asked; missed turns and takebacks of final turns are believed after it."""
-
-SAY_S, HIDDEN_S = 0.6, 5.0
-"""What is covered while something is to be judged is named after the first time, and asked about after the second: a
-hand may hide the reason."""
-
 LATE_S = 5.0
 """The same where the players end their turns by button and have not yet done so: nothing depends on it yet."""
-
-ASKED_PLACES = 3
-"""At the start, more unreadable places than this are not asked one by one: somebody has to clear the view."""
 
 _NEED_S = {"grow": 0.0, "withdraw": CONFIRM_S, "next": CONFIRM_S, "missed": ASK_S, "takeback": ASK_S}
 
@@ -42,7 +34,7 @@ def seen(draft: Draft, evidence: Seen) -> None:
     if match.paused or match.manual or not reading.facts:
         return
     if match.phase == "start_check":
-        _start_check(draft, reading)
+        check_start(draft, reading)
     elif match.phase in ("playing", "over"):
         _untell(draft, reading)
         sight = _sight(draft.match, reading)
@@ -93,17 +85,17 @@ def settle(
     asked_roll = question is not None and question.about_roll and not by_hand
     if asked_roll and (verdict.kind != "accepted" or draft.match.roll_disputed):
         # The table cannot say what a die shows: the question stays, and the table is read again after it.
-        _confirmed(draft, "a roll is asked about", at_s, ASK_S)
+        confirmed(draft, "a roll is asked about", at_s, ASK_S)
         return
     if verdict.kind == "unchanged":
         _unchanged(draft, presses)
     elif verdict.kind == "accepted":
-        if by_hand or _confirmed(draft, _key(draft.match, tale), at_s, 0.0 if presses else _NEED_S[tale.kind]):
+        if by_hand or confirmed(draft, _key(draft.match, tale), at_s, 0.0 if presses else _NEED_S[tale.kind]):
             _accept(draft, tale, presses, proof)
     elif verdict.kind == "illegal":
-        if by_hand or _confirmed(draft, _key(draft.match, tale), at_s, ILLEGAL_S):
+        if by_hand or confirmed(draft, _key(draft.match, tale), at_s, ILLEGAL_S):
             _call_illegal(draft, tale, presses)
-    elif by_hand or _confirmed(draft, "unsure", at_s, ASK_S if presses or not draft.match.done_expected else LATE_S):
+    elif by_hand or confirmed(draft, "unsure", at_s, ASK_S if presses or not draft.match.done_expected else LATE_S):
         _ask(draft, verdict, sight)
 
 
@@ -118,29 +110,18 @@ def _covered(draft: Draft, reading: Reading, position: Position, sight: Sight, v
         settle(draft, verdict, sight, at_s, 0)
     held = f"covered {position.presses}"
     since = draft.match.doubt
-    if not _confirmed(draft, held, at_s, SAY_S):
+    if not confirmed(draft, held, at_s, SAY_S):
         return
     few = len({place_of(k) for k in keys}) <= ASKED_PLACES
     if at_s - (since[1] if since else at_s) >= (HIDDEN_S if few else 2 * HIDDEN_S):
         opened = judge(draft.match.rules, position, sight.opened(), LOOKS_OPENED)
         settle(draft, opened, sight, at_s, position.presses, by_hand=True)
         return
-    details = _unread_places(reading, keys)
+    details = unread_places(reading, keys)
     since = draft.match.doubt
     draft.judged("unfinished", Message("table.unfinished"), details, sorted({place_of(k) for k in keys}))
     if since is not None and draft.match.doubt is None:
         draft.add("doubted", key=since[0], since_s=since[1])
-
-
-def _confirmed(draft: Draft, key: str, at_s: float, need_s: float) -> bool:
-    """True when the same verdict has stood for `need_s`; else notes since when it stands."""
-    doubt = draft.match.doubt
-    if need_s <= 0.0:
-        return True
-    if doubt is not None and doubt[0] == key and doubt[1] <= at_s:
-        return at_s - doubt[1] >= need_s
-    draft.add("doubted", key=key, since_s=at_s)
-    return False
 
 
 def _key(match: Match, tale: Tale) -> str:
@@ -338,79 +319,10 @@ def _lagging(draft: Draft, sight: Sight) -> bool:
 def _show_doubts(draft: Draft, reading: Reading) -> None:
     doubts = [key for key in sorted(draft.match.rules.look(draft.match.now)) if not _readable(reading, key)]
     words = Message("table.all_read") if not doubts else Message("table.doubts", (("count", len(doubts)),))
-    details = _unread_places(reading, doubts)
+    details = unread_places(reading, doubts)
     draft.judged("checked", words, details, sorted({place_of(k) for k in doubts}))
 
 
 def _readable(reading: Reading, key: str) -> bool:
     fact = reading.facts.get(key)
     return fact is not None and fact.sure(SURE_LEAD)
-
-
-def _unread_places(reading: Reading, keys: list[str]) -> list[Message]:
-    """What cannot be read, one sentence a reason, each with its places."""
-    places: dict[str, list[str]] = {}
-    for key in keys:
-        fact = reading.facts.get(key)
-        reason = (fact.reason if fact is not None else "") or "unclear"
-        if place_of(key) not in places.setdefault(reason, []):
-            places[reason].append(place_of(key))
-    return [
-        Message("table.cannot_read", (("place", ", ".join(sorted(found))), ("reason", f"@vision.reason.{reason}")))
-        for reason, found in sorted(places.items())
-    ]
-
-
-def _start_check(draft: Draft, reading: Reading) -> None:
-    """The reading against a legal start: what is missing or wrong by name, or the start ready to be accepted.
-
-    Of the likeliest looks the first legal start is taken if it leads the next different one; so a doubt about a place
-    where only one thing can lie delays nothing.
-    """
-    match = draft.match
-    if not match.side:
-        return
-    told = match.check.told
-    best = {k: told.get(k, f.best) for k, f in reading.facts.items()}
-    hidden = [k for k in sorted(best) if reading.facts[k].hidden and k not in told]
-    waited = False
-    if hidden:
-        few = len({place_of(k) for k in hidden}) <= ASKED_PLACES
-        waited = _confirmed(draft, "hidden", reading.time_s, HIDDEN_S)
-        if not few or not (waited or match.check.ready):
-            _start_read(draft, None, _unread_places(reading, hidden), hidden)
-            return
-    sight = sight_of(reading, best)
-    unknown = {k: dict.fromkeys(reading.facts[k].values, 0.0) for k in hidden}
-    sight = Sight({k: v for k, v in sight.costs.items() if k not in told} | unknown)
-    looks = likely_looks(sight, best, LOOKS_OPENED, BEYOND, change=0.0)
-    starts = [
-        (cost, look, match.rules.start_from_look(look, match.setup.options, match.setup.start)) for cost, look in looks
-    ]
-    legal = [(cost, look, start) for cost, look, start in starts if not isinstance(start, tuple)]
-    if not legal or legal[0][0] - looks[0][0] > BEYOND:
-        refusals = starts[0][2]
-        assert isinstance(refusals, tuple)
-        _start_read(draft, None, [r.message for r in refusals], [f":{p}" for r in refusals for p in r.places])
-        return
-    cost, look, start = legal[0]
-    rival = next((o for c, o, s in legal[1:] if c - cost < ACCEPT and s != start), None)
-    if rival is None:
-        _start_read(draft, start, [], [])
-        return
-    key = next(k for k in look if look[k] != rival[k])
-    asked = waited if hidden else _confirmed(draft, f"unread {key}", reading.time_s, ASK_S)
-    _start_read(draft, None, _unread_places(reading, [key]), [key])
-    if asked:
-        values = [value for value, _ in reading.facts[key].ranked[:6]]
-        choices = [choice(v, fact_words(match.game, key, v), "fact", facts={key: v}) for v in values]
-        draft.ask(Message("table.what_lies_here", (("place", place_of(key)),)), choices, [place_of(key)], {})
-
-
-def _start_read(draft: Draft, start: Any, differences: list[Message], keys: list[str]) -> None:
-    check = draft.match.check
-    ready = start is not None
-    places = sorted({place_of(k) for k in keys})
-    if (check.start, check.ready, check.differences, check.places) != (start, ready, tuple(differences), tuple(places)):
-        said = [as_json(m) for m in differences]
-        draft.add("start_read", start=start, ready=ready, differences=said, places=places, told={})

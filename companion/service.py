@@ -370,16 +370,9 @@ class Service:
             "unfinished",
             "waiting",
         )
-        board = isinstance(evidence, Seen) and evidence.reading.facts  # a tray's picture shows no board
-        if (
-            board
-            and isinstance(evidence, Seen)
-            and match.phase == "playing"
-            and calm
-            and not wanted
-            and not match.manual
-        ):
-            self._watcher.agree(evidence.reading.frame_number, match.rules.look(match.now))
+        board = evidence.reading if isinstance(evidence, Seen) and evidence.reading.facts else None  # no tray's picture
+        if board is not None and match.phase == "playing" and calm and not wanted and not match.manual:
+            self._watcher.agree(board.frame_number, match.rules.look(match.now))
 
     def _publish(self) -> None:
         self._number += 1
