@@ -57,3 +57,20 @@ class Reply:
 
     ok: bool
     words: Message | None = None
+
+
+OK = Reply(True)
+
+
+def refused(message_id: str, **values: str | int | float) -> Reply:
+    """Not done, and why."""
+    return Reply(False, Message(message_id, tuple(values.items())))
+
+
+NAME_LENGTH = 40
+"""So long may a name be, and what is quoted of something that cannot be understood."""
+
+
+def shortened(given: object) -> str:
+    """What somebody has sent, short enough to be quoted to them."""
+    return str(given)[:NAME_LENGTH]

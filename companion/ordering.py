@@ -3,43 +3,39 @@
 from __future__ import annotations
 
 import logging
-import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from companion.commands import COMMANDS, Reply
+from companion.commands import COMMANDS, OK, Reply, refused, shortened
 from companion.consent import needs_consent, offer_undo
-from companion.draft import Draft, choice, fact_words
+from companion.draft import Draft, fact_words
 from companion.evidence import Author, Chose
 from companion.fold import BrokenHistoryError
 from companion.games.contract import Json, Message, Refusal, RulesError, Story
 from companion.judging import finish, position_of, settle, tell_turns
 from companion.match import Choice, as_json, message
+from companion.opening import new_game
 from companion.referee import judge
 from companion.rolls import answered, entered, told_by
 from companion.sight import sight_by_hand
 
-OK = Reply(True)
 _log = logging.getLogger(__name__)
-NAME_LENGTH = 40
-# Characters that turn the direction of the text around them (Unicode, UAX #9).
-TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 
 
 def chose(draft: Draft, evidence: Chose) -> Reply:
     """Adds what a command does to the match; the reply says so, or why it cannot be done now."""
     command = COMMANDS.get(evidence.command)
     if command is None:
-        return _no("companion.unknown_command", command=evidence.command)
+        return refused("companion.unknown_command", command=evidence.command)
     if evidence.author.kind == "spectator" and not command.spectator:
-        return _no("companion.only_players")
+        return refused("companion.only_players")
     if command.name not in _ORDERS:  # it concerns the camera, and this match has none
-        return _no("companion.no_camera_for_start")
+        return refused("companion.no_camera_for_start")
     phases, order = _ORDERS[command.name]
     if draft.match.phase not in phases:
-        return _no(f"companion.not_while.{draft.match.phase}")
+        return refused(f"companion.not_while.{draft.match.phase}")
     if draft.match.paused and command.name not in ("resume", "new_game"):
-        return _no("companion.not_while.paused")
+        return refused("companion.not_while.paused")
     before, events = draft.match, list(draft.events)
     try:
         return order(draft, evidence.args, evidence.author)
@@ -49,74 +45,11 @@ def chose(draft: Draft, evidence: Chose) -> Reply:
         if isinstance(cause, RulesError):
             return Reply(False, cause.refusal.message)
         _log.info("command %s with %r cannot be understood", command.name, dict(evidence.args), exc_info=error)
-        return _no("companion.bad_arguments", command=command.name)
+        return refused("companion.bad_arguments", command=command.name)
 
 
-def _no(message_id: str, **values: str | int | float) -> Reply:
-    return Reply(False, Message(message_id, tuple(values.items())))
-
-
-def _refused(refusal: Refusal) -> Reply:
+def _by_rule(refusal: Refusal) -> Reply:
     return Reply(False, refusal.message)
-
-
-def _new_game(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
-    """`start`: "table" (read from the camera), else the game's own JSON (None for a game whose start is fixed)."""
-    try:
-        rules = draft.match.games(str(args["game"]))
-    except LookupError:
-        return _no("companion.unknown_game", game=str(args["game"])[:NAME_LENGTH])
-    players = [_name(str(p)) for p in args["players"]]
-    if not rules.min_players <= len(players) <= rules.max_players or not all(players):
-        if rules.min_players == rules.max_players:
-            return _no("companion.wrong_players_exactly", number=rules.min_players)
-        return _no("companion.wrong_players", least=rules.min_players, most=rules.max_players)
-    if len({p.casefold() for p in players}) < len(players):
-        return _no("companion.same_name")
-    options: dict[str, str | int | bool] = {o.name: o.default for o in rules.options()}
-    given = dict(args.get("options") or {})
-    for option in rules.options():
-        value = given.pop(option.name, option.default)
-        if not any(value == c and type(value) is type(c) for c in option.choices):
-            return _no("companion.bad_option", option=option.name, value=str(value)[:NAME_LENGTH])
-        options[option.name] = value
-    if given:
-        return _no("companion.unknown_option", option=str(next(iter(given)))[:NAME_LENGTH])
-    start = args.get("start")
-    given = dict(args.get("given") or {})
-    manual = bool(args.get("manual", start != "table"))
-    corners = [str(c) for c in args.get("corners") or ()]
-    draft.add(
-        "opened",
-        id=str(args["id"]),
-        game=str(args["game"]),
-        players=players,
-        options=options,
-        manual=manual,
-        done_expected=bool(args.get("done_expected", False)),
-        side="" if corners else "known",
-        given=given or None,
-        data=dict(args.get("data") or {}),
-        undo=str(args.get("undo", "chance")),
-        hints=bool(args.get("hints", False)),
-    )
-    if start != "table":
-        draft.add("started", start={**given, **start} if given and start else start or given or None)
-    elif corners:
-        choices = [choice(c, Message("table.corner", (("corner", c),)), "side", facts={"side": c}) for c in corners]
-        draft.ask(Message("table.which_side", (("player", "#0"),)), choices, corners, {})
-    return OK
-
-
-def _name(given: str) -> str:
-    """A player's name as it can be shown: one line without control and turning characters; empty if nothing is seen."""
-    seen = (
-        c
-        for c in given
-        if c.isspace() or not (unicodedata.category(c) == "Cc" or unicodedata.bidirectional(c) in TURNING)
-    )
-    name = " ".join("".join(seen).split())[:NAME_LENGTH].rstrip()
-    return name if any(unicodedata.category(c)[0] in "LNPS" for c in name) else ""
 
 
 def _first_side(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
@@ -128,11 +61,11 @@ def _hint(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     """The hint that the service has found, told to whoever asked; where hints are allowed and it is their turn."""
     match = draft.match
     if not match.hints:
-        return _no("table.no_hints")
+        return refused("table.no_hints")
     to_act = match.rules.to_act(match.agreed).players
     if author.player is not None and author.player not in to_act:
-        return _no("game.not_your_turn", player=f"#{author.player}")
-    return Reply(True, message(args["found"])) if args.get("found") else _no("table.no_hints")
+        return refused("game.not_your_turn", player=f"#{author.player}")
+    return Reply(True, message(args["found"])) if args.get("found") else refused("table.no_hints")
 
 
 def _accept_start(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
@@ -153,7 +86,7 @@ def _done(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     to_act = match.rules.to_act(match.agreed)
     if author.player is not None and not match.pressed and author.player not in to_act.players:
         if match.provisional is None:
-            return _no("game.not_your_turn", player=f"#{author.player}")
+            return refused("game.not_your_turn", player=f"#{author.player}")
         draft.add("pressed", player=match.provisional.player, at_s=float(args.get("at_s", 0.0)))
     if match.question is not None:
         draft.add("pressed", player=_number(author), at_s=float(args.get("at_s", 0.0)))
@@ -171,7 +104,7 @@ def _done(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
         return Reply(False, stands.words if stands is not None else None)
     if player in (p for p, _ in draft.match.pressed):
         if match.provisional is None:
-            return _no("table.looking")
+            return refused("table.looking")
         finish(draft, 1)
         return OK
     draft.add("pressed", player=player, at_s=float(args["at_s"]))
@@ -194,7 +127,7 @@ def _takeback(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     elif match.turns:
         return _undo(draft, match.turns - 1, author)
     else:
-        return _no("companion.nothing_to_take_back")
+        return refused("companion.nothing_to_take_back")
     draft.judged("withdrawn", Message("table.withdrawn"))
     return OK
 
@@ -202,7 +135,7 @@ def _takeback(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
 def _undo_to(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     number = args["number"]
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= draft.match.turns:
-        return _no("companion.no_such_turn", number=str(number)[:NAME_LENGTH])
+        return refused("companion.no_such_turn", number=shortened(number))
     return _undo(draft, number, author)
 
 
@@ -219,10 +152,10 @@ def _undo(draft: Draft, number: int, author: Author) -> Reply:
 def _answer(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     question = draft.match.question
     if question is None or question.id != args["question"]:
-        return _no("companion.question_closed")
+        return refused("companion.question_closed")
     chosen = next((c for c in question.choices if c.value == args["value"]), None)
     if chosen is None:
-        return _no("companion.no_such_answer")
+        return refused("companion.no_such_answer")
     _carry_out(draft, chosen, dict(question.saw), min(question.presses, len(draft.match.pressed)))
     return OK
 
@@ -280,10 +213,10 @@ def _facts(draft: Draft, args: Mapping[str, Json]) -> dict[str, str] | None:
 def _set_facts(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     facts = _facts(draft, args)
     if facts is None:
-        return _no("companion.unknown_place")
+        return refused("companion.unknown_place")
     match = draft.match
     if match.roll_disputed:
-        return _no("rolls.answer_first")
+        return refused("rolls.answer_first")
     shown = match.rules.look(match.now) if match.lag is not None else match.table
     sight = sight_by_hand({**shown, **facts})
     verdict = judge(match.rules, position_of(match, 0), sight)
@@ -295,7 +228,7 @@ def _correct(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     """The table is right and the program wrong: another turn explains the facts, or the agreed position is changed."""
     facts = _facts(draft, args)
     if facts is None:
-        return _no("companion.unknown_place")
+        return refused("companion.unknown_place")
     match, rules = draft.match, draft.match.rules
     told = {k: match.table[k] for k, v in facts.items() if match.table[k] != v}
     if match.provisional is not None:
@@ -307,7 +240,7 @@ def _correct(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
             return OK
     after = rules.with_look(match.agreed, facts)
     if isinstance(after, Refusal):
-        return _refused(after)
+        return _by_rule(after)
     provisional = match.provisional
     player = _number(author)
     draft.add("corrected", facts=facts, told=told, player=player)
@@ -324,11 +257,11 @@ def _correct_turn(draft: Draft, args: Mapping[str, Json], author: Author) -> Rep
     match, rules = draft.match, draft.match.rules
     number, text = args["number"], str(args["text"])
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= match.turns:
-        return _no("companion.no_such_turn", number=str(number)[:NAME_LENGTH])
+        return refused("companion.no_such_turn", number=shortened(number))
     index = next(i for i in range(len(match.entries)) if match.entries[i].text and match.upto(number - 1) <= i)
     after = rules.apply(match.states[index], rules.parse(text))
     if isinstance(after, Refusal):
-        return _refused(after)
+        return _by_rule(after)
     draft.add("rewritten", number=number, text=rules.text(rules.parse(text)))
     broken = sum(bool(e.refused) for e in draft.match.entries)
     words = Message("table.rewritten", (("number", number),))
@@ -349,14 +282,14 @@ def _declare(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
             return OK
         if said is not None or player in to_act:
             return entered(draft, turn, float(args.get("at_s", 0.0))) or _declared(draft, turn, player)
-    return _no("game.not_your_turn", player=f"#{speakers[0]}")
+    return refused("game.not_your_turn", player=f"#{speakers[0]}")
 
 
 def _declared(draft: Draft, turn: Any, player: int) -> Reply:
     match, rules = draft.match, draft.match.rules
     after = rules.apply(match.agreed, turn)
     if isinstance(after, Refusal):
-        return _refused(after)
+        return _by_rule(after)
     words = rules.describe(match.agreed, turn)
     if match.provisional is not None and rules.look(after) == rules.look(match.now):
         draft.add("provisional", turn=rules.text(turn), player=player, unseen=0)
@@ -370,10 +303,10 @@ def _declared(draft: Draft, turn: Any, player: int) -> Reply:
 def _agree(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     offer = draft.match.offer
     if offer is None:
-        return _no("companion.nothing_offered")
+        return refused("companion.nothing_offered")
     others = set(range(len(draft.match.setup.players))) - {offer.player}
     if author.player == offer.player:
-        return _no("companion.others_must_agree")
+        return refused("companion.others_must_agree")
     draft.add("agreed", players=sorted(others if author.player is None else {author.player}))
     offer = draft.match.offer
     if offer is None or not others <= offer.agreed:
@@ -387,7 +320,7 @@ def _agree(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
 
 def _decline(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     if draft.match.offer is None:
-        return _no("companion.nothing_offered")
+        return refused("companion.nothing_offered")
     draft.add("unoffered")
     return OK
 
@@ -404,7 +337,7 @@ def _referee(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     if draft.match.phase == "start_check":
         return Reply(True, Message("table.looking"))
     if draft.match.roll_disputed:
-        return _no("rolls.answer_first")
+        return refused("rolls.answer_first")
     draft.add("rechecked")
     return Reply(True, Message("table.looking"))
 
@@ -413,7 +346,7 @@ _ANY = ("setup", "start_check", "playing", "over")
 _ON = ("playing",)
 _GAME = ("playing", "over")
 _ORDERS: dict[str, tuple[tuple[str, ...], Callable[[Draft, Mapping[str, Json], Author], Reply]]] = {
-    "new_game": (_ANY, _new_game),
+    "new_game": (_ANY, new_game),
     "first_side": (("start_check",), _first_side),
     "accept_start": (("start_check",), _accept_start),
     "done": (("start_check", "playing"), _done),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.commands import Reply
+from companion.commands import OK, Reply, refused
 from companion.draft import Draft, choice
 from companion.evidence import Rolled
 from companion.games.contract import Json, Message, Story, roll_stories
@@ -34,7 +34,7 @@ def rolled(draft: Draft, roll: Rolled) -> Reply:
     """Adds what a rolled die means; the reply says so, or why it does not count."""
     match, throw, kind = draft.match, draft.match.throw, roll.author.kind
     if match.phase != "playing" or match.paused:
-        return _no("companion.not_while.paused" if match.paused else f"companion.not_while.{match.phase}")
+        return refused("companion.not_while.paused" if match.paused else f"companion.not_while.{match.phase}")
     asked = match.question is not None and match.question.about_roll
     if throw is not None and throw.turn > match.turns and not asked:
         throw = None  # it was answered that it counts for nothing
@@ -44,16 +44,16 @@ def rolled(draft: Draft, roll: Rolled) -> Reply:
         if apart_s <= PAIR_S or (watched and apart_s <= LATE_S):
             return _second_opinion(draft, roll, throw)
     if throw is not None and PAIR_S < throw.at_s - roll.at_s <= OLD_S:
-        return _no("rolls.older")
+        return refused("rolls.older")
     if asked:
-        return _no("rolls.answer_first")
+        return refused("rolls.answer_first")
     number, stories = _awaited(match, roll)
     if not stories:
         return _not_awaited(roll)
     _note(draft, roll, kind, number)
     if len(stories) == 1:
         _take(draft, number, stories[0])
-        return Reply(True)
+        return OK
     on_table = match.provisional is not None and match.provisional == stories[0]
     words = Message("rolls.table_differs" if on_table else "rolls.whose", (("value", roll.value),))
     choices = [_choice(match, n, story, number) for n, story in enumerate(stories)]
@@ -64,7 +64,7 @@ def entered(draft: Draft, turn: Any, at_s: float) -> Reply | None:
     """Notes a roll that a person enters as a turn; the reply when nothing else is to be done about it, else None."""
     match, throw = draft.match, draft.match.throw
     if match.roll_disputed:
-        return _no("rolls.answer_first")
+        return refused("rolls.answer_first")
     value = _value_of(match.rules, match.agreed, turn)
     if value is None:
         return None
@@ -120,7 +120,7 @@ def _second_opinion(draft: Draft, roll: Rolled, throw: Throw) -> Reply:
     if same and not (further and abs(roll.at_s - throw.at_s) > PAIR_S):
         draft.add("seconded", source=roll.author.kind)
         _say_agreed(draft, throw, roll)
-        return Reply(True)
+        return OK
     theirs = () if same else roll_stories(rules, before, roll.faces, roll.value)
     if not theirs and not further:
         return _not_awaited(roll)
@@ -207,8 +207,4 @@ def _entry(match: Match, number: int) -> Entry | None:
 
 
 def _not_awaited(roll: Rolled) -> Reply:
-    return _no("rolls.not_awaited", die=roll.die or "?", value=roll.value)
-
-
-def _no(message_id: str, **values: str | int) -> Reply:
-    return Reply(False, Message(message_id, tuple(values.items())))
+    return refused("rolls.not_awaited", die=roll.die or "?", value=roll.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from companion.commands import Reply
+from companion.commands import OK, Reply
 from companion.draft import Draft
 from companion.evidence import Chose, Evidence, Seen
 from companion.judging import seen
@@ -27,7 +27,7 @@ def step(match: Match, evidence: Evidence) -> Step:
     draft = Draft(match, evidence.author, picture)
     if isinstance(evidence, Seen):
         seen(draft, evidence)
-        reply = Reply(True)
+        reply = OK
     elif isinstance(evidence, Chose):
         reply = chose(draft, evidence)
         if not reply.ok and draft.match.events == match.events:
