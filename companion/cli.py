@@ -1,4 +1,4 @@
-"""The command line: demo, run, export, report, import, census, bench, perft, mat, words."""
+"""The command line: every command with its options, and those two that serve a table, demo and run."""
 
 from __future__ import annotations
 
@@ -11,28 +11,23 @@ import time
 import webbrowser
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from calibration.mat import marker_sheet_svg, mat_svg
-from calibration.profile import CalibrationError, load_board
-from companion.bench.perft import divided, perft
+from calibration.profile import CalibrationError
+from companion import tools
 from companion.bulletin import Bulletin
-from companion.config import Config, ConfigError, load_config
+from companion.config import DATA, Config, ConfigError, load_config
 from companion.demo import Demo
-from companion.doctor import examine, this_machine
-from companion.fold import fold
-from companion.games.contract import Message, Rules, RulesError
+from companion.games.contract import Message, RulesError
 from companion.house import House, HouseThread
-from companion.journal import FILE, FolderLock, Journal, JournalError, open_journal
+from companion.journal import FolderLock, Journal, JournalError, open_journal
 from companion.lab import FaultLab
 from companion.process_child import keep_frame
-from companion.recorder import SHOWN, Recorder, RecordingError, replay
-from companion.records import RecordError, find, lines, read, take_over, text
-from companion.registry import GAMES, GameEntry, UnknownGameError, game
+from companion.recorder import Recorder, RecordingError
+from companion.records import RecordError
+from companion.registry import GAMES, GameEntry, UnknownGameError, games_with, rules_of
 from companion.service import Service
-from companion.words import LANGUAGES, WordsError, catalogue, placeholders, say
+from companion.words import LANGUAGES, WordsError, say
 from devices.contract import DeviceError
 from devices.faults import Fault, ScenarioError, load_scenario
 from devices.house import FolderDisk
@@ -52,8 +47,6 @@ _KNOWN = (
     DeviceError,
 )
 """Errors whose message says what to do."""
-_SIGNS = {"well": "ok", "note": "- ", "ill": "!!"}
-DATA = Path.home() / ".local" / "share" / "tabletop-companion"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -113,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     again = commands.add_parser("replay-inputs", help="judges a recording again and says where it comes out otherwise")
     again.add_argument("file", type=Path, metavar="FILE", help="a recording's folder or its inputs.jsonl")
     again.add_argument("--eyes", action="store_true", help="read the kept pictures anew, too")
-    again.set_defaults(command=_replay)
+    again.set_defaults(command=tools.replay_inputs)
 
     export = commands.add_parser("export", help="writes a match as JSON lines that can be replayed, or as text")
     export.add_argument("match", help="the match's id, the beginning of it, or `last`")
@@ -121,60 +114,60 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--language", choices=LANGUAGES, default="en", help="of the words in the text")
     export.add_argument("--output", type=_output, metavar="FILE", help="where to (default: standard output)")
     export.add_argument("--data", type=Path, help="the folder of the journal")
-    export.set_defaults(command=_export)
+    export.set_defaults(command=tools.export)
 
     report = commands.add_parser("report", help="statistics of a match: scores, shares, and how fairly pieces fall")
     report.add_argument("match", help="the match's id, the beginning of it, or `last`")
     report.add_argument("--language", choices=LANGUAGES, default="en")
     report.add_argument("--data", type=Path, help="the folder of the journal")
-    report.set_defaults(command=_report)
+    report.set_defaults(command=tools.report)
 
     taken = commands.add_parser("import", help="replays and verifies an exported match and keeps it in the journal")
     taken.add_argument("file", type=Path)
     taken.add_argument("--check", action="store_true", help="only verify")
     taken.add_argument("--continue", action="store_true", dest="go_on", help="go on with it at the next `run`")
     taken.add_argument("--data", type=Path, help="the folder of the journal")
-    taken.set_defaults(command=_import)
+    taken.set_defaults(command=tools.import_file)
 
     listed = commands.add_parser("devices", help="what is plugged in, and which address to write in the configuration")
     listed.add_argument("--language", choices=LANGUAGES, default="en")
     press = "ask for each button to be pressed, and find out how it is wired (default: the Pi's pins)"
     listed.add_argument("--press", nargs="?", const="gpio://", metavar="URL", help=press)
-    listed.set_defaults(command=_devices)
+    listed.set_defaults(command=tools.devices)
 
     doctor = commands.add_parser("doctor", help="looks the machine over and says what is wrong and what to do")
     doctor.add_argument("--config", type=Path, help="as for run; its camera is measured")
     doctor.add_argument("--camera", help="measure this camera")
     doctor.add_argument("--language", choices=LANGUAGES, default="en")
     _served(doctor)
-    doctor.set_defaults(command=_doctor)
+    doctor.set_defaults(command=tools.doctor)
 
     census = commands.add_parser("census", help="reads a folder of pictures with truth and counts right and wrong")
     census.add_argument("folder", type=Path)
     census.add_argument("--json", type=_output, metavar="FILE")
-    census.set_defaults(command=_census)
+    census.set_defaults(command=tools.census)
 
     bench = commands.add_parser("bench", help="measures speed and memory on this machine")
     bench.add_argument("--json", type=_output, metavar="FILE")
     bench.add_argument("--frames", type=Path, metavar="DIR", help="pictures with truth, to be read as well")
-    bench.set_defaults(command=_bench)
+    bench.set_defaults(command=tools.bench)
 
     count = commands.add_parser("perft", help="counts the positions that legal turns lead to")
     count.add_argument("game")
     count.add_argument("--depth", type=_count, default=1)
     count.add_argument("position", nargs="?", help="a position line (default: a dealt start)")
     count.add_argument("--data-file", type=Path, help="your own tile set, board, cards or catalogue")
-    count.set_defaults(command=_perft)
+    count.set_defaults(command=tools.perft)
 
     mat = commands.add_parser("mat", help="a table mat or a sheet of markers to print, as SVG in true size")
     mat.add_argument("game")
     mat.add_argument("--markers", action="store_true", help="only the markers, on A4, to cut out")
     mat.add_argument("--out", type=_output, metavar="FILE", help="write to a file (default: standard output)")
-    mat.set_defaults(command=_mat)
+    mat.set_defaults(command=tools.mat)
 
     words = commands.add_parser("words", help="checks the catalogue of sentences")
     words.add_argument("check", choices=["check"])
-    words.set_defaults(command=_words)
+    words.set_defaults(command=tools.words)
     return parser
 
 
@@ -200,13 +193,8 @@ def _output(text: str) -> Path:
     return path
 
 
-def _rules(name: str) -> Rules[Any, Any]:
-    """The rules of a game; LookupError for an unknown one, as the match expects."""
-    return GAMES[name].load_rules()
-
-
 def _demo(args: argparse.Namespace) -> int:
-    games = _games(args.game, args.data_file)
+    games = games_with(args.game, args.data_file)
     entry = games[args.game]
     speed = None if args.speed == "max" else _speed(args.speed)
     seed = args.seed if args.seed is not None else time.time_ns() % 2**31
@@ -243,33 +231,6 @@ def _demo(args: argparse.Namespace) -> int:
         return 1 if tally.wrong else 0
 
 
-def _devices(args: argparse.Namespace) -> int:
-    from companion.inventory import devices, press_each
-    from devices.serial_port import candidate_ports
-
-    if args.press is not None:
-        return press_each(args.press, lambda words: print(say(words, args.language), flush=True), print)
-
-    count = 0
-    for item in devices(this_machine(), candidate_ports()):
-        count += item.ok
-        print(f"{'  ' if item.ok else '! '}{item.url or '-':42} {say(item.words, args.language)}", flush=True)
-    return 0 if count else 1
-
-
-def _doctor(args: argparse.Namespace) -> int:
-    from devices.camera import open_camera
-
-    config = load_config(args.config) if args.config is not None else Config()
-    host, port = args.host or config.host, args.port if args.port is not None else config.port
-    ill = 0
-    for found in examine(this_machine(), args.data or DATA, host, port, args.camera or config.camera, open_camera):
-        ill += found.grade == "ill"
-        print(f"{_SIGNS[found.grade]} {say(found.words, args.language)}", flush=True)
-    print(say(Message("doctor.some_ill", (("count", ill),)) if ill else Message("doctor.all_well"), args.language))
-    return 1 if ill else 0
-
-
 def _recorder(stack: ExitStack, folder: Path, service: Service, journal: Journal) -> Recorder:
     """Records what the service hears from now on."""
     last = journal.last_match()
@@ -277,14 +238,6 @@ def _recorder(stack: ExitStack, folder: Path, service: Service, journal: Journal
     stack.callback(recorder.close)
     service.on_input = recorder.note
     return recorder
-
-
-def _replay(args: argparse.Namespace) -> int:
-    found = replay(args.file, _rules, (lambda name: game(name).load_reader()) if args.eyes else None)
-    for difference in found.differences[:SHOWN]:
-        print(difference)
-    print(f"inputs {found.inputs} turns {found.turns} differences {len(found.differences)}")
-    return 1 if found.differences else 0
 
 
 def _scenario(file: Path | None) -> tuple[Fault, ...]:
@@ -296,18 +249,11 @@ def _scenario(file: Path | None) -> tuple[Fault, ...]:
     return faults
 
 
-def _games(name: str, data_file: Path | None) -> Mapping[str, GameEntry]:
-    """All games, the named one with the user's own data file, which is read once to know that it can be used."""
-    entry = replace(game(name), data_file=data_file)
-    entry.data_used()
-    return {**GAMES, name: entry}
-
-
 def _service(
     journal: Journal, bulletin: Bulletin, games: Mapping[str, GameEntry], *, hints: bool = False, undo: str = "chance"
 ) -> Service:
     return Service(
-        _rules,
+        rules_of,
         journal,
         bulletin,
         deal=lambda name, chance: games[name].deal_start(chance),
@@ -339,7 +285,7 @@ def _run(args: argparse.Namespace) -> int:
     from companion.run import Table
 
     config = load_config(args.config) if args.config is not None else Config()
-    games = _games(config.game, Path(config.data_file) if config.data_file else None)
+    games = games_with(config.game, Path(config.data_file) if config.data_file else None)
     data = args.data or DATA
     host = args.host or config.host
     port = args.port if args.port is not None else config.port
@@ -370,100 +316,3 @@ def _run(args: argparse.Namespace) -> int:
         )
         while True:
             time.sleep(3600)
-
-
-def _export(args: argparse.Namespace) -> int:
-    rows = find(_journal(args.data or DATA), args.match)
-    written = text(rows, _rules, args.language) if args.text else "".join(lines(rows, _rules))
-    if args.output is None:
-        sys.stdout.write(written)
-        return 0
-    args.output.write_text(written, encoding="utf-8")
-    return 0
-
-
-def _report(args: argparse.Namespace) -> int:
-    match = fold((row.event for row in find(_journal(args.data or DATA), args.match)), _rules)
-    report = game(match.game).load_report()
-    turns = [(n, match.rules.parse(e.text)) for n, e in enumerate(match.entries) if e.text and not e.refused]
-    for words in report((match.states[n], turn, match.states[n + 1]) for n, turn in turns):
-        print(say(words, args.language, match.setup.players))
-    return 0
-
-
-def _journal(folder: Path) -> Journal:
-    """The journal of a data folder, to be read while a service may be writing to it."""
-    if not (folder / FILE).exists():
-        raise RecordError(f"there is no journal in {folder}; name the folder with --data DIR")
-    return Journal(folder / FILE)
-
-
-def _import(args: argparse.Namespace) -> int:
-    try:
-        source = args.file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RecordError(f"{args.file} cannot be read: {error}") from error
-    try:
-        record = read(source, _rules, lambda name, options: GAMES[name].data_used(options))
-    except RecordError as error:
-        raise RecordError(f"{args.file}, {error}") from error
-    print(f"{record.match.id}: {record.match.game}, {record.match.turns} turns, all of them verified")
-    if args.check:
-        return 0
-    data = args.data or DATA
-    with ExitStack() as stack:
-        stack.callback(FolderLock(data).close)
-        journal, _ = open_journal(data)
-        stack.callback(journal.close)
-        if not take_over(journal, record, args.file.name, args.go_on):
-            print("the journal holds this match already")
-    return 0
-
-
-def _census(args: argparse.Namespace) -> int:
-    from companion import census
-
-    return census.main(args.folder, args.json)
-
-
-def _bench(args: argparse.Namespace) -> int:
-    from companion.bench import main as bench
-
-    return bench(args.json, args.frames)
-
-
-def _perft(args: argparse.Namespace) -> int:
-    entry = _games(args.game, args.data_file)[args.game]
-    for depth, count, seconds in perft(entry, args.depth, args.position):
-        print(f"depth {depth}: {count} positions in {seconds:.2f} s", flush=True)
-    for turn, count in divided(entry, args.depth, args.position):
-        print(f"{turn or '-'}: {count}", flush=True)
-    return 0
-
-
-def _mat(args: argparse.Namespace) -> int:
-    game(args.game)
-    board = load_board(args.game)
-    svg = marker_sheet_svg(board) if args.markers else mat_svg(board)
-    if args.out is None:
-        print(svg)
-    else:
-        args.out.write_text(svg, encoding="utf-8")
-        print(f"print {args.out} at 100 % and measure its line of 100 mm", file=sys.stderr)
-    return 0
-
-
-def _words(args: argparse.Namespace) -> int:
-    faults = []
-    english = catalogue("en")
-    for lang in LANGUAGES:
-        known = catalogue(lang)
-        for message_id, template in known.items():
-            if message_id not in english:
-                faults.append(f"{lang}: {message_id} does not exist in English")
-            elif placeholders(template) != placeholders(english[message_id]):
-                faults.append(f"{lang}: {message_id} takes other values than in English")
-        print(f"{lang}: {len(known)} of {len(english)} sentences")
-    for fault in faults:
-        print(fault)
-    return 1 if faults else 0

@@ -10,6 +10,8 @@ from companion.consent import UNDO
 from companion.registry import GAMES
 from companion.words import LANGUAGES
 
+DATA = Path.home() / ".local" / "share" / "tabletop-companion"
+"""Where matches are kept when nobody names another folder."""
 _KINDS: dict[str, tuple[type, str]] = {"port": (int, "a number"), "hints": (bool, "true or false")}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -214,3 +214,15 @@ def game(name: str) -> GameEntry:
     if name not in GAMES:
         raise UnknownGameError(f"there is no game {name!r}; known games: {', '.join(sorted(GAMES))}")
     return GAMES[name]
+
+
+def rules_of(name: str) -> Rules[Any, Any]:
+    """The rules of a game; LookupError for an unknown one, as a match expects."""
+    return GAMES[name].load_rules()
+
+
+def games_with(name: str, data_file: Path | None) -> Mapping[str, GameEntry]:
+    """All games, the named one with the user's own data file, which is read once to know that it can be used."""
+    entry = replace(game(name), data_file=data_file)
+    entry.data_used()
+    return {**GAMES, name: entry}
