@@ -207,16 +207,18 @@ def _demo(args: argparse.Namespace) -> int:
         bulletin = Bulletin()
         service = _service(journal, bulletin, games, hints=args.hints)
         demo = Demo(entry, service, bulletin, seed, speed, _scenario(args.scenario))
-        disk = FaultyDisk(FolderDisk(data), demo.faults)
+        disk = FaultyDisk(FolderDisk(data), demo.room.faults)
         journal.before_write = disk.before_write
         if args.record:
             recorder = _recorder(stack, args.record, service, journal)
-            demo.on_seen = lambda frame: keep_frame(recorder.frames, frame)
-        demo.on_tick = House(service, disk, data, demo.clock.now_s, FaultyWall(demo.clock, demo.faults)).check
+            demo.room.on_seen = lambda frame: keep_frame(recorder.frames, frame)
+        demo.room.on_tick = House(
+            service, disk, data, demo.room.clock.now_s, FaultyWall(demo.room.clock, demo.room.faults)
+        ).check
         if args.turns is None or args.port is not None or args.host is not None:
             port = args.port if args.port is not None else 8000
             server = _server(service, bulletin, data, args.host or "127.0.0.1", port)
-            server.add_lab(FaultLab(demo.faults))
+            server.add_lab(FaultLab(demo.room.faults))
             stack.enter_context(server)
             print(f"{entry.name} plays at {server.url}{f' (phones: {server.join_url})' if server.join_url else ''}")
             print(f"seed {seed}; Ctrl-C ends it", flush=True)

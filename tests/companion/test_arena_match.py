@@ -8,12 +8,13 @@ import pytest
 
 from companion.bulletin import Bulletin, Device
 from companion.cli import _service, main
-from companion.demo import Demo, Tally
+from companion.demo import Demo
 from companion.evidence import Evidence, Seen
 from companion.games.contract import Message
 from companion.journal import open_journal
 from companion.registry import GAMES
 from companion.step import Step
+from companion.tally import Tally
 from companion.words import knows
 
 STATES_TOLD: list[str] = []

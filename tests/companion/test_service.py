@@ -375,8 +375,8 @@ def test_a_guest_who_begins_a_game_of_their_own_is_left_in_peace(tmp_path: Path)
         if ticks == 60:
             assert service.submit("new_game", NEW, TABLE).ok
         if ticks == 90:
-            demo.stopped = True
+            demo.room.stopped = True
 
-    demo.on_tick = guest
+    demo.room.on_tick = guest
     demo.run()
     assert service.match.manual and service.match.turns == 0

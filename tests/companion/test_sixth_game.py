@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import companion.demo
+import companion.demo_room
 from companion.bulletin import Bulletin
 from companion.demo import Demo
 from companion.games.contract import Rules
@@ -21,7 +21,8 @@ ROOT = Path(__file__).parent.parent.parent
 COMMON = (
     *(f"companion/{name}.py" for name in (
         "referee", "sight", "judging", "ordering", "rolls", "match", "fold", "step", "draft", "consent", "journal",
-        "bulletin", "snapshots", "commands", "evidence", "service", "eyes", "demo", "mischief", "recorder", "records",
+        "bulletin", "snapshots", "commands", "evidence", "service", "eyes", "mischief", "recorder", "records",
+        "doubts", "start_check", "opening", "demo", "demo_room", "demo_players", "tally",
     )),
     *(f"devices/simulated/{name}.py" for name in ("stage", "solid_scene", "carrying", "shine", "contract")),
     *(str(p.relative_to(ROOT)) for p in (ROOT / "web").glob("*.py")),
@@ -46,7 +47,7 @@ def test_the_common_parts_name_no_game(path: str) -> None:
 def test_a_sixth_game_is_played_at_the_table_with_its_own_parts_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(companion.demo, "load_board", lambda name: toy.board())
+    monkeypatch.setattr(companion.demo_room, "load_board", lambda name: toy.board())
     rules: Rules[object, object] = TOY.load_rules()
     journal = Journal(tmp_path / "journal.sqlite")
     bulletin = Bulletin()

@@ -39,15 +39,15 @@ def play(folder: Path, seed: int, seconds: float, monkeypatch: pytest.MonkeyPatc
         lambda name: GAMES[name].load_rules(), journal, bulletin, deal=lambda name, c: GAMES[name].deal_start(c)
     )
     demo = Demo(game("moguli"), service, bulletin, seed, None, scenario)
-    disk = FaultyDisk(FolderDisk(folder), demo.faults)
+    disk = FaultyDisk(FolderDisk(folder), demo.room.faults)
     journal.before_write = disk.before_write
-    house = House(service, disk, folder, demo.clock.now_s, FaultyWall(demo.clock, demo.faults))
+    house = House(service, disk, folder, demo.room.clock.now_s, FaultyWall(demo.room.clock, demo.room.faults))
 
     def tick() -> None:
         house.check()
-        demo.stopped = demo.clock.now_s() > seconds
+        demo.room.stopped = demo.room.clock.now_s() > seconds
 
-    demo.on_tick = tick
+    demo.room.on_tick = tick
     # What careless players do is measured elsewhere; here only the devices are at fault.
     monkeypatch.setattr(demo, "_mischief", lambda: None)
     monkeypatch.setattr(demo, "_turns", lambda: demo._turn(*demo._pick(demo._state)))

@@ -1,0 +1,46 @@
+"""The count of a demo: what was right, asked and wrong, and what else happened."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was right, asked and wrong, measured against the simulated world."""
+
+    right: int = 0
+    asked: int = 0
+    wrong: int = 0
+    illegal: dict[str, int] = field(default_factory=dict)
+    takebacks: int = 0
+    mishaps: dict[str, int] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+    def fault(self, what: str) -> None:
+        """Notes one wrong verdict."""
+        self.wrong += 1
+        self.faults.append(what)
+        _log.warning("wrong: %s", what)
+
+    @property
+    def asides(self) -> str:
+        """What else happened: illegal acts that were named with their rule, takebacks, mishaps."""
+        rules = ", ".join(f"{rule} {count}" for rule, count in sorted(self.illegal.items()))
+        mishaps = ", ".join(f"{name} {count}" for name, count in sorted(self.mishaps.items()))
+        return (
+            f"illegal acts named {sum(self.illegal.values())} ({rules or 'none'}), takebacks {self.takebacks}, "
+            f"mishaps: {mishaps or 'none'}"
+        )
+
+    def happened(self, name: str) -> None:
+        """Counts one mishap."""
+        self.mishaps[name] = self.mishaps.get(name, 0) + 1
+
+    @property
+    def line(self) -> str:
+        """The summary line."""
+        return f"turns right {self.right} asked {self.asked} wrong {self.wrong}"
