@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.geometry import Camera
-from calibration.profile import Board
+from calibration.profile import Board, Point
 from devices.contract import Image
 from vision.pictures import as_bgr
 
@@ -61,8 +62,24 @@ class Ground:
         known = ~np.isnan(self._bare[..., 0])
         if not near.any() or (near & known).sum() < SEEN * near.sum():
             return False
-        # Light changes by one factor for the whole table.
-        both = known & (self._bare[..., 1] > 5)
+        return bool(self._off()[near & known].mean() < LIKE)
+
+    def covered_mm2(self, box_mm: tuple[float, float, float, float], tiles_mm: Sequence[Sequence[Point]]) -> float:
+        """How much of a box (left, low, right, high) looks otherwise than bare, apart from these tiles' outlines."""
+        tiles = np.zeros(self._at.shape[:2], np.uint8)
+        for outline in tiles_mm:
+            cells = (np.array(outline) - self._low) / CELL_MM - 0.5
+            cv2.fillPoly(tiles, [np.round(cells).astype(np.int32)], 1)
+        apart = cv2.dilate(tiles, np.ones((3, 3), np.uint8)) == 0
+        x, y = self._at[..., 0], self._at[..., 1]
+        inside = (box_mm[0] <= x) & (x <= box_mm[2]) & (box_mm[1] <= y) & (y <= box_mm[3])
+        other = inside & apart & ~np.isnan(self._bare[..., 0]) & (self._off().mean(axis=-1) >= LIKE)
+        return float(np.count_nonzero(other)) * CELL_MM**2
+
+    def _off(self) -> NDArray[np.float32]:
+        """By how many levels each value differs from the bare one; light changes by one factor for the whole table."""
+        both = self._bare[..., 1] > 5
+        if not both.any():
+            return np.zeros_like(self._now)
         factor = np.median((self._now[both] + 4.0) / (self._bare[both] + 4.0), axis=0)
-        off = np.abs(self._now - self._bare * factor)[near & known]
-        return bool(off.mean() < LIKE)
+        return np.asarray(np.abs(self._now - self._bare * factor), np.float32)

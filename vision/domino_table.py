@@ -47,6 +47,9 @@ BESIDE = 0.57
 SIZE_SHARE, HAND_SIZE_SHARE = 0.08, 0.2
 """By how much of its length a tile may seem longer or shorter; and one in the strip of a hand, where only tiles lie."""
 
+MORE_MM2 = 300.0
+"""When more of a hand's strip than this is neither bare nor one of its tiles, there is another one: a quarter of it."""
+
 KEPT_VALUES = 7
 """So many values of a tile are told, the likeliest."""
 
@@ -198,15 +201,19 @@ class DominoTableReader:
         return Fact(values, (0.0, 0.0), hidden=True, reason="hand")
 
     def _hand_facts(self, left_out: Collection[str | None]) -> dict[str, Fact]:
-        """The hands in their strips; one beside which lies what was `left_out` of it is not known as a whole."""
+        """The hands in their strips; one beside which lies what was `left_out` of it, or something that was not even
+        seen as a tile, is not known as a whole."""
         hands: dict[str, list[Piece]] = {name: [] for name in self._zones}
         for piece in self._shown:
             hands[self._zone(piece) or ""].append(piece)
-        read = {name: _hand(tiles) for name, tiles in hands.items()}
-        return {
-            f"hand:{name}": replace(fact, hidden=True, reason="unclear") if hands[name] and name in left_out else fact
-            for name, fact in read.items()
-        }
+        facts = {}
+        for name, tiles in hands.items():
+            fact = _hand(tiles)
+            if tiles:
+                more = self._ground.covered_mm2(self._zones[name], [p.outline for p in tiles]) >= MORE_MM2
+                fact = replace(fact, hidden=True, reason="unclear") if more or name in left_out else fact
+            facts[f"hand:{name}"] = fact
+        return facts
 
     def _sized(self, piece: Piece, share: float) -> bool:
         """Whether a thing is as long as the set's tiles, to within a share of it."""

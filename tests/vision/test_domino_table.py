@@ -110,6 +110,17 @@ def test_a_shown_hand_is_read_in_its_owners_strip_and_nowhere_else() -> None:
     assert said(reading).keys() == {"line:0", "hand:1"}
 
 
+@pytest.mark.parametrize("seed", range(30, 46))
+def test_a_shown_hand_is_right_or_unsure_also_where_a_tile_is_not_seen(seed: int) -> None:
+    shown = {"0-1", "3-5", "4-6"} if seed % 2 else {"1-1", "0-2", "5-6", "2-3"}
+    table = Seat(seed)
+    table.lay(line_0="2-4")
+    table.agree()
+    table.lay(hand_1=" ".join(sorted(shown)))
+    hand = table.read().facts["hand:1"]
+    assert hand.hidden or not hand.sure(SURE_LEAD) or set(hand.best.split()) == shown
+
+
 def test_a_cleared_table_begins_a_new_line() -> None:
     seat = Seat(10)
     seat.lay(line_0="2-4")
