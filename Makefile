@@ -33,8 +33,8 @@ demo: $(READY)  ## Plays a game on a simulated table and shows it in the browser
 test: $(READY) $(VENV)/.system  ## Runs all tests but the slow ones
 	$(BIN)/python -m pytest -m 'not slow and not hardware' $(PYTEST_ARGS)
 
-slow: $(READY) $(VENV)/.system  ## Runs the slow tests too
-	$(BIN)/python -m pytest -m 'not hardware'
+slow: $(READY) $(VENV)/.system  ## Runs the slow tests too, and tries properties on new examples
+	$(BIN)/python -m pytest -m 'not hardware' --hypothesis-profile=explore
 
 check: $(READY)  ## Types, lint and format
 	$(BIN)/ruff check .

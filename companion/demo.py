@@ -22,7 +22,7 @@ from companion.registry import GameEntry
 from companion.service import Service
 from companion.tally import Tally
 from devices.faults import Fault
-from devices.simulated.contract import DisturbedTable, TroubledTable
+from devices.simulated.contract import SimulatedTable, TroubledTable
 from devices.simulated.disturbances import Covered, LampSwitch
 
 NAMES = ("Ada", "Bea", "Carl", "Dora", "Emil", "Frida")
@@ -123,7 +123,7 @@ class Demo:
         if not self._until(lambda: self.service.match.check.ready, PATIENCE_S):
             differences = [m.id for m in self.service.match.check.differences]
             raise Unready(f"the start was not recognised: {differences}")
-        self.room.table.press("done1")
+        self.room.table.stage.press("done1")
         self._until(lambda: self.service.match.phase == "playing", PATIENCE_S)
         if self.service.match.phase != "playing" or self.service.match.agreed != self._state:
             raise Unready("the game began from another position than the table's")
@@ -131,7 +131,8 @@ class Demo:
     def _clear_view(self) -> None:
         """Does what the program says when it cannot read places: moves the lamp that is mirrored in them."""
         unread = any(m.id == "table.cannot_read" for m in self.service.match.check.differences)
-        if unread and self.room.disturb(LampSwitch("diffuse")):
+        if unread:
+            self.room.disturb(LampSwitch("diffuse"))
             self.tally.happened("lamp moved")
 
     def _wait_for_the_guest(self) -> None:
@@ -157,9 +158,9 @@ class Demo:
                 self._schedule.done(name)
 
     def _disturbed(self, name: str) -> bool:
-        if self.room.disturb(bump(self._chance) if name == "bump" else light_change(self._chance)):
-            self.tally.happened(name)
-            self.room.rest(self._chance.uniform(0.0, 2.0))
+        self.room.disturb(bump(self._chance) if name == "bump" else light_change(self._chance))
+        self.tally.happened(name)
+        self.room.rest(self._chance.uniform(0.0, 2.0))
         return True
 
     def _illegal(self) -> bool:
@@ -172,7 +173,7 @@ class Demo:
         before = self.rules.look(self._state)
         self._goal = None
         self.room.table.perform(changes)
-        self.room.table.press(f"done{self.rules.to_act(self._state).players[0] + 1}")
+        self.room.table.stage.press(f"done{self.rules.to_act(self._state).players[0] + 1}")
         self._until(lambda: not self.room.busy and self._said == "illegal", PATIENCE_S)
         judgement = self.service.match.judgement
         named = judgement.words.id if judgement is not None and judgement.kind == "illegal" else self._said
@@ -207,7 +208,7 @@ class Demo:
         now, before = self.rules.look(self._state), self.rules.look(self._states[-2])
         self._states.pop()
         self._state, self._goal = self._states[-1], None
-        self.room.table.press("takeback")
+        self.room.table.stage.press("takeback")
         self.room.table.perform({key: value for key, value in before.items() if now[key] != value})
         self.tally.takebacks += 1
         self._settle("after a takeback by button")
@@ -249,7 +250,7 @@ class Demo:
     def _turns(self) -> None:
         """One turn of the player to move, or two where the camera misses both; careless where that is due."""
         turn, after, declared = self._pick(self._state)
-        if isinstance(self.room.table, DisturbedTable) and not declared:
+        if not declared:
             for name in self._schedule.within():
                 if name == "missed_two":
                     following = self._pick(after) if self.rules.outcome(after) is None else None
@@ -293,7 +294,7 @@ class Demo:
             author = Author("seat", f"player {player + 1}", player)
             self.service.submit("declare", {"text": self.rules.text(turn)}, author)
         if not declared or self.service.match.turns == before:
-            self.room.table.press(f"done{player + 1}")
+            self.room.table.stage.press(f"done{player + 1}")
         self._judged(before, [(turn, after)])
 
     def _tell(self, turn: Any, after: Any) -> None:
@@ -305,7 +306,7 @@ class Demo:
             self.room.rest(ROLL_S)
         if value is not None and len(roll_stories(self.rules, self._state, SIDES, value)) == 1:
             die = Author("die", "simulated")
-            self.service.hear(Rolled("die", value, die, SIDES, self.room.table.now_s()))
+            self.service.hear(Rolled("die", value, die, SIDES, self.room.table.stage.now_s()))
         else:
             reply = self.service.submit("declare", {"text": self.rules.text(turn)}, self._teller)
             if not reply.ok:
@@ -322,7 +323,7 @@ class Demo:
         table.act(how.acts)
         ended = how.may_end and self._chance.random() < 0.4
         if ended:
-            table.press(button)
+            table.stage.press(button)
         complaints = ("unfinished", "illegal", "question")
         pause_s = self._chance.uniform(1.0, 3.0)
         self._until(lambda: not self.room.busy, PATIENCE_S)
@@ -338,17 +339,17 @@ class Demo:
         table.perform(how.last)
         self._until(lambda: not self.room.busy, PATIENCE_S)
         if self.service.match.turns == before and not self.service.match.pressed:
-            table.press(button)
+            table.stage.press(button)
         self._judged(before, [(turn, after)])
 
-    def _missed(self, table: DisturbedTable, turns: list[tuple[Any, Any]]) -> None:
+    def _missed(self, table: SimulatedTable, turns: list[tuple[Any, Any]]) -> None:
         """Turns made and ended while something covers the lens."""
         before, state = self.service.match.turns, self._state
-        table.disturb(Covered(2.0 + 7.0 * len(turns)))
+        table.stage.disturb(Covered(2.0 + 7.0 * len(turns)))
         self.room.rest(0.4)
         for turn, after in turns:
             table.perform({**self.rules.trace(state, turn), **self._players.measured(state, turn)})
-            table.press(f"done{self.rules.to_act(state).players[0] + 1}")
+            table.stage.press(f"done{self.rules.to_act(state).players[0] + 1}")
             state = after
         self._goal = state
         self.room.rest(2.0 + 7.0 * len(turns))

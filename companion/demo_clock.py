@@ -16,12 +16,12 @@ class DemoClock:
 
     def follow(self, table: SimulatedTable) -> None:
         """From now on this table's time is added."""
-        self._past_s = self.now_s() - table.now_s()
+        self._past_s = self.now_s() - table.stage.now_s()
         self._table = table
 
     def now_s(self) -> float:
         """Simulated time in seconds."""
-        return self._past_s + (self._table.now_s() if self._table is not None else 0.0)
+        return self._past_s + (self._table.stage.now_s() if self._table is not None else 0.0)
 
     def sleep_s(self, seconds: float) -> None:
         """Waits in real time: a slow disk keeps the program waiting, not the table."""

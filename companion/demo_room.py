@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from calibration.profile import TableProfile, load_board
 from companion.box import press
@@ -19,7 +18,7 @@ from devices.faults import Fault, Running
 from devices.gpio import MockWires, load_pins, mock_factory, open_buttons, open_lights
 from devices.gpio_buttons import GpioButtons
 from devices.gpio_lights import GpioLights
-from devices.simulated.contract import DisturbedTable, SimulatedTable
+from devices.simulated.contract import SimulatedTable
 from devices.simulated.disturbances import Bump, Event
 from devices.simulated.faults import open_faulty
 from devices.supervised import Kept
@@ -37,21 +36,6 @@ class Stopped(Exception):
 
 class Disturbed(Exception):
     """Somebody at the page has begun a game of their own."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableClock:
-    """A simulated table's time as a clock for its devices."""
-
-    table: SimulatedTable
-
-    def now_s(self) -> float:
-        """Simulated time in seconds."""
-        return self.table.now_s()
-
-    def sleep_s(self, seconds: float) -> None:
-        """Lets simulated time pass."""
-        self.table.advance(seconds)
 
 
 class Room:
@@ -89,9 +73,9 @@ class Room:
         table = self._table = self._game.load_table()(look, self.board, seed, press_wire=wires)
         self._knocks = []
         self.clock.follow(table)
-        self._camera = Kept(lambda: open_faulty(table.camera, self.faults), "sim://table", TableClock(table))
-        self._buttons = open_buttons("gpio-mock://", TableClock(table), factory)
-        self._lights = open_lights("gpio-mock://", TableClock(table), factory)
+        self._camera = Kept(lambda: open_faulty(table.stage.camera, self.faults), "sim://table", table.stage)
+        self._buttons = open_buttons("gpio-mock://", table.stage, factory)
+        self._lights = open_lights("gpio-mock://", table.stage, factory)
         self._service.light(self._lights)
         self._eyes = Eyes(
             TableProfile(self.board, camera="sim://table"),
@@ -112,7 +96,7 @@ class Room:
     @property
     def busy(self) -> bool:
         """True while hands are at work."""
-        return self._table is not None and self._table.busy
+        return self._table is not None and self._table.stage.busy
 
     @property
     def blind(self) -> bool:
@@ -134,7 +118,7 @@ class Room:
         began_s = time.perf_counter()
         assert self._camera is not None and self._eyes is not None
         assert self._buttons is not None and self._lights is not None
-        self.table.advance(FRAME_S)
+        self.table.stage.advance(FRAME_S)
         while (pressed := self._buttons.read(0.0)) is not None:
             self._unheard.append(pressed.button)
         while self._unheard and not self._service.disk_trouble:
@@ -162,22 +146,19 @@ class Room:
         for _ in range(round(seconds / FRAME_S)):
             self.tick()
 
-    def disturb(self, event: Event) -> bool:
-        """Something goes wrong around the table; False where it cannot."""
-        if not isinstance(self._table, DisturbedTable):
-            return False
+    def disturb(self, event: Event) -> None:
+        """Something goes wrong around the table."""
         if isinstance(event, Bump):
             self._knocks.append(event)
-        self._table.disturb(event)
-        return True
+        self.table.stage.disturb(event)
 
     def aimed(self) -> bool:
         """Turns a knocked camera back when the screen says for a while that markers have left its picture; whether that
         was done just now. To be asked once a tick."""
         lost = any(t.words.id == "vision.few_markers" for t in self._bulletin.snapshot().troubles)
         self._lost_ticks = self._lost_ticks + 1 if lost else 0
-        if self._lost_ticks * FRAME_S < AIM_S or not self._knocks or not isinstance(self._table, DisturbedTable):
+        if self._lost_ticks * FRAME_S < AIM_S or not self._knocks:
             return False
         self._lost_ticks = 0
-        self._table.disturb(undone(self._knocks.pop()))
+        self.table.stage.disturb(undone(self._knocks.pop()))
         return True

@@ -255,13 +255,13 @@ class Eyes:
             self._report(reading.troubles[0])
             return None
         self._report(None)
-        still = frozenset(key for key, fact in reading.facts.items() if fact.hidden and self._as_before(key, fact))
+        still = frozenset(key for key, fact in reading.facts.items() if fact.blank and self._as_before(key, fact))
         return Seen(replace(reading, still=still), f"f{frame.number}", self._author)
 
     def _as_before(self, key: str, fact: Fact) -> bool:
-        """Whether a hidden fact's part of the picture looks as when the table was last agreed on."""
+        """Whether a blank fact's part of the picture looks as when the table was last agreed on."""
         old = self._calm.get(key)
-        if old is None or not old.hidden or old.values != fact.values:
+        if old is None or not old.blank or old.values != fact.values:
             return False
         return all(abs(a - b) < STILL_NATS for a, b in zip(old.log_likelihoods, fact.log_likelihoods, strict=True))
 

@@ -28,9 +28,6 @@ AGREES = 2.5
 BARE = ("-", "")
 """What games call a place on which nothing lies."""
 
-FLAT = 2.5
-"""A fact whose values all lie within so many nats says nothing worth a doubt: it counts as hidden."""
-
 
 @dataclass(frozen=True, slots=True)
 class Sight:
@@ -38,9 +35,9 @@ class Sight:
 
     `costs`: fact key -> value -> nats by which the value explains the picture worse than the best value, 0..FLOOR; a
     value that is not listed costs FLOOR. `hidden`: facts about which the picture says nothing. `covered`: those of them
-    that something hides or that lie askew, and whose picture has changed, with what little may be concluded:
-    key -> value -> nats, 0..AGREES. `measured`: what the eyes tell besides the game's facts, each with one value (a
-    distance, an uncertainty); rules may explain a look by it.
+    that something hides, that lie askew or in a light in which nothing can be read, and whose picture has changed, with
+    what little may be concluded: key -> value -> nats, 0..AGREES. `measured`: what the eyes tell besides the game's
+    facts, each with one value (a distance, an uncertainty); rules may explain a look by it.
     """
 
     costs: Mapping[str, Mapping[str, float]]
@@ -83,17 +80,14 @@ def sight_of(reading: Reading, keys: Look) -> Sight:
             hidden.add(key)
             continue
         peak = max(fact.log_likelihoods)
-        if fact.hidden:
+        if fact.blank:
             hidden.add(key)
-            if key in reading.still:
+            if key in reading.still or not (fact.hidden or fact.reason):
                 continue
             # A bare place proves nothing: a piece may lie beside it.
             agrees = fact.best == keys[key] and fact.best not in BARE and fact.lead >= SURE_LEAD
             shown = zip(fact.values, fact.log_likelihoods, strict=True)
             covered[key] = {v: min(AGREES if agrees else GLIMPSE, (peak - x) / 4.0) for v, x in shown}
-            continue
-        if len(fact.values) > 1 and peak - min(fact.log_likelihoods) < FLAT:
-            hidden.add(key)
             continue
         costs[key] = {v: min(FLOOR, peak - x) for v, x in zip(fact.values, fact.log_likelihoods, strict=True)}
     others = {k: f.best for k, f in reading.facts.items() if k not in keys and len(f.values) == 1 and not f.hidden}

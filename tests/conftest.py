@@ -1,6 +1,8 @@
-"""Settings for every test: properties are not timed, since a shared machine may be slow at any moment."""
+"""Settings for every test: properties are not timed, since a shared machine may be slow at any moment; the same commit
+tries the same examples, so that a red suite means a changed program. `make slow` looks for new examples."""
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("companion", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("companion", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", settings.get_profile("companion"), derandomize=False)
 settings.load_profile("companion")

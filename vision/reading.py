@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+FLAT = 2.5
+"""A fact whose values all lie within so many nats says nothing worth a doubt."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -14,7 +17,8 @@ class Fact:
     `values` and `log_likelihoods` run in parallel; natural logarithms, only their differences mean something, and they
     are calibrated: exp of a difference is the odds of the two values given equal priors. `hidden` says that something
     (a hand, a sleeve) lies between the camera and the fact, so that nothing may be concluded from it. `reason` says
-    why a fact is hidden or weak (`hand`, `glare`, `dark`, `blur`, `askew`, `out_of_picture`), else it is empty.
+    why a fact is hidden or weak (`hand`, `glare`, `dark`, `blur`, `askew`, `out_of_picture`, `unclear`), else it is
+    empty: a blank fact without a reason is one that nothing on the table shows (what is printed under a piece).
     """
 
     values: tuple[str, ...]
@@ -44,6 +48,11 @@ class Fact:
         """By how much the best value leads the runner-up (natural log odds); infinite for a single value."""
         top = self.ranked
         return top[0][1] - top[1][1] if len(top) > 1 else math.inf
+
+    @property
+    def blank(self) -> bool:
+        """True when nothing can be concluded: it is hidden, or all its values are nearly as likely."""
+        return self.hidden or (len(self.values) > 1 and max(self.log_likelihoods) - min(self.log_likelihoods) < FLAT)
 
     @property
     def probability(self) -> float:
@@ -92,7 +101,7 @@ class Reading:
     `facts` is keyed `<kind>:<place>` (`path:a1`, `pawn:c4`); `pieces` lists what lies freely. `board_px` are the four
     board corners in the picture (in the board spec's corner order, pixel (0, 0) is the centre of the top-left pixel),
     empty when the board was not found; `residual_mm` is the registration's root-mean-square error on the table.
-    `troubles` are message ids about the picture as a whole (`vision.no_board`, `vision.too_dark`). `still` names hidden
+    `troubles` are message ids about the picture as a whole (`vision.no_board`, `vision.too_dark`). `still` names blank
     facts whose part of the picture looks as it did when the table was last agreed on: nothing was done there.
     """
 

@@ -80,7 +80,8 @@ def belief(scores: Floats, share: Floats, arms: Arms, light: Light, usual: Light
     path = clear * burnt
     others = path * open_ * _falling(plainest, GARISH)
     glare = (light.burnt - usual.burnt > BURNT_TILE[0]) | (usual.burnt > BURNT_BOARD[0]) | (open_ < 1.0)
-    return Belief(path, others, np.where(light.level < DARK_LEVEL, "dark", np.where(glare, "glare", "")))
+    reasons = np.select([light.level < DARK_LEVEL, glare, path < 1.0], ["dark", "glare", "unclear"], "")
+    return Belief(path, others, reasons)
 
 
 def usual_light(light: Light) -> Light:

@@ -13,7 +13,8 @@ from devices.contract import Image
 SHRINK = 2
 """Parts are compared at this fraction of the picture's size: noise shrinks, a pip that came or went does not vanish."""
 LEVELS = 10
-"""Levels up to which a pixel of a shrunk part may differ (noise of about 5 levels in the picture itself)."""
+"""Levels up to which a pixel of a shrunk part may differ (noise of up to 5 levels in either picture). More noise than
+that costs a reading, never a change that is missed."""
 MARGIN_PX = 2
 
 Box = tuple[int, int, int, int]

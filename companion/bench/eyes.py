@@ -46,8 +46,8 @@ def eyes() -> dict[str, Json]:
         pictures = []
         for look in (before, after):
             table = MoguliTable(look, board, seed, camera=camera)
-            table.advance(1.0)
-            pictures.append(table.frame(1).bgr)
+            table.stage.advance(1.0)
+            pictures.append(table.stage.frame(1).bgr)
         _measure(TableProfile(board), pictures, before, ratios)
     return {f"{name}_ratio": round(statistics.median(values), 3) for name, values in ratios.items()}
 
@@ -120,8 +120,8 @@ def growth() -> dict[str, Json]:
     pictures = []
     for look in (before, after):
         table = MoguliTable(look, board, 0)
-        table.advance(1.0)
-        pictures += [table.frame(number).bgr for number in range(2)]
+        table.stage.advance(1.0)
+        pictures += [table.stage.frame(number).bgr for number in range(2)]
     reader, settler = game(GAME).load_reader()(TableProfile(board)), Settler()
     full_mb = 0.0
     for number in range(WARM + FRAMES):

@@ -11,11 +11,10 @@ import numpy as np
 
 from calibration.figure_prints import printable
 from calibration.profile import Board
-from devices.contract import Frame
 from devices.simulated.arena import FigureArt, Lying
 from devices.simulated.carrying import Laid
 from devices.simulated.choreography import GRIP_MM, HIGH_MM, MovingHand, Phase
-from devices.simulated.disturbances import Event, RestingHand, Scenario
+from devices.simulated.disturbances import RestingHand, Scenario
 from devices.simulated.figures import Flight, art_of, paint_of, solid_of
 from devices.simulated.hand import PEOPLE, HandAt
 from devices.simulated.lights import LIGHTS, Light
@@ -23,7 +22,7 @@ from devices.simulated.materials import colour, laid, noise
 from devices.simulated.optics import CameraModel, view_of
 from devices.simulated.solid_scene import HeldSolid, SolidScene
 from devices.simulated.solids import Floats, Paint
-from devices.simulated.stage import PressWire, SimulatedCamera, Stage, shown
+from devices.simulated.stage import PressWire, Stage, shown
 from devices.simulated.tokens_print import Sheet, marker_sheets, paper
 from devices.simulated.world import NEAT, Manner
 
@@ -142,7 +141,7 @@ class Throwers:
 
 
 class ArenaTable:
-    """Figures in an arena, as `devices.simulated.contract.DisturbedTable` promises.
+    """Figures in an arena, as `devices.simulated.contract.SimulatedTable` promises.
 
     Facts are `figure:<piece>`: the face that is up (`1`..`6`), `immune` (it stands), `out`, or `-` where it is not
     there. A piece whose name is a printed figure's, or that name with a number behind it (`ari_2`), has its prints.
@@ -188,7 +187,7 @@ class ArenaTable:
         middle = corners.mean(axis=0)
         ground = laid(_floor(rng), float(rng.uniform(0.8, 1.5)), float(rng.uniform(0, 360)))
         centre = (float(middle[0]), float(middle[1]))
-        self._stage: Stage[Laid, Deed, HeldSolid] = Stage(
+        self.stage: Stage[Laid, Deed, HeldSolid] = Stage(
             self._world,
             self._world.copy(),
             SolidScene(ground, centre, view, kind, camera.blur_px, camera.vignetting),
@@ -200,10 +199,6 @@ class ArenaTable:
             scenario=scenario,
             press_wire=press_wire,
         )
-
-    def camera(self) -> SimulatedCamera:
-        """A camera over this table; several may look at once."""
-        return self._stage.camera()
 
     def perform(self, changes: Mapping[str, str]) -> None:
         """Queues what makes the arena look so: figures that appear, or were out, are thrown; of others that change one
@@ -218,12 +213,12 @@ class ArenaTable:
                 wanted[key.removeprefix("figure:")] = value
         gone = tuple(name for name, value in wanted.items() if value == ABSENT)
         if gone:
-            self._stage.act(Take(gone), self.manner)
+            self.stage.act(Take(gone), self.manner)
         landing = {name: value for name, value in wanted.items() if value != ABSENT}
         thrown = [n for n in landing if self._planned[f"figure:{n}"] in (ABSENT, OUT)] or list(landing)[:1]
         lying = tuple(n for n in thrown if self._planned[f"figure:{n}"] != ABSENT)
         if lying:
-            self._stage.act(Take(lying), self.manner)
+            self.stage.act(Take(lying), self.manner)
         for name in (*gone, *landing):
             self._spots.pop(name, None)
         if landing:
@@ -232,33 +227,12 @@ class ArenaTable:
                 distance = changes.get(f"distance:{name}")
                 far = float(distance) if distance not in (None, OUT) else None
                 flights[name] = self._flight(name, landing[name], far, name in thrown, number)
-            self._stage.act(Throw(flights, landing), self.manner)
+            self.stage.act(Throw(flights, landing), self.manner)
         self._planned.update({f"figure:{name}": value for name, value in wanted.items()})
 
     def linger(self, xy: Xy, seconds: float) -> None:
         """Queues a hand that comes over the arena, stays and goes."""
-        self._stage.act(Linger(xy, seconds), self.manner)
-
-    def press(self, button: str) -> None:
-        """Queues a press of a button after the acts queued so far."""
-        self._stage.press(button)
-
-    def advance(self, seconds: float) -> None:
-        """Lets simulated time pass."""
-        self._stage.advance(seconds)
-
-    def disturb(self, event: Event) -> None:
-        """A disturbance begins now."""
-        self._stage.disturb(event)
-
-    def now_s(self) -> float:
-        """Simulated monotonic time in seconds."""
-        return self._stage.now_s()
-
-    @property
-    def busy(self) -> bool:
-        """True while queued acts are not finished or a hand is over the table."""
-        return self._stage.busy
+        self.stage.act(Linger(xy, seconds), self.manner)
 
     def look(self) -> Mapping[str, str]:
         """The truth: how each figure lies now. One in a hand or in flight is not there."""
@@ -268,10 +242,6 @@ class ArenaTable:
         """The truth: where a figure's centre is (mm), None when it is not there."""
         solid = self._world.solids.get(name)
         return None if solid is None else (float(solid.centre_mm[0]), float(solid.centre_mm[1]))
-
-    def frame(self, number: int) -> Frame:
-        """The picture at the present simulated time."""
-        return self._stage.frame(number)
 
     def _flight(self, name: str, value: str, far_mm: float | None, thrown: bool, number: int) -> Flight:
         end = solid_of(self._rests(name, value, far_mm), self._painted(name))

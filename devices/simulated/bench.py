@@ -34,19 +34,19 @@ def measure(width: int = 1280, height: int = 720, frames: int = 60) -> dict[str,
 def _measure(camera: CameraModel, frames: int) -> dict[str, float]:
     table = MoguliTable(START, load_board("moguli"), 1, light="window", camera=camera)
     tick = 1 / camera.fps
-    picture = table.frame(0).bgr
+    picture = table.stage.frame(0).bgr
     _, jpeg = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, 90])
     result = {"still": _rate(table, tick, frames)}
     table.act([Hover("c4", frames * tick)])
-    table.advance(0.2)
+    table.stage.advance(0.2)
     result["hand"] = _rate(table, tick, frames)
-    table.advance(5.0)
+    table.stage.advance(5.0)
     table.act([TurnTile("c4", 1)] * 20)
-    table.advance(0.2)
+    table.stage.advance(0.2)
     result["turn"] = _rate(table, tick, frames)
-    table.advance(60.0)
-    table.disturb(Bump(shake_s=frames * tick + 1))
-    table.advance(tick)
+    table.stage.advance(60.0)
+    table.stage.disturb(Bump(shake_s=frames * tick + 1))
+    table.stage.advance(tick)
     result["redrawn"] = _rate(table, tick, frames)
     result["decode_ms"] = 1000 * min(_seconds(lambda: cv2.imdecode(jpeg, cv2.IMREAD_COLOR)) for _ in range(20))
     return result
@@ -55,8 +55,8 @@ def _measure(camera: CameraModel, frames: int) -> dict[str, float]:
 def _rate(table: MoguliTable, tick: float, frames: int) -> float:
     spent = 0.0
     for number in range(frames):
-        table.advance(tick)
-        spent += _seconds(lambda n=number: table.frame(n))  # type: ignore[misc]
+        table.stage.advance(tick)
+        spent += _seconds(lambda n=number: table.stage.frame(n))  # type: ignore[misc]
     return frames / spent
 
 

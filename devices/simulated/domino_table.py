@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibration.profile import Board
-from devices.contract import Frame
 from devices.simulated.carrying import Carry, Handling, Hands, Laid
-from devices.simulated.disturbances import Event, Scenario
+from devices.simulated.disturbances import Scenario
 from devices.simulated.dominoes import LONG_MM, SHORT_MM, make_tiles, tile_solid
 from devices.simulated.lights import LIGHTS, Light
 from devices.simulated.materials import laid, texture
 from devices.simulated.optics import CameraModel, view_of
 from devices.simulated.solid_scene import HeldSolid, SolidScene
-from devices.simulated.stage import PressWire, SimulatedCamera, Stage, shown
+from devices.simulated.stage import PressWire, Stage, shown
 from devices.simulated.tokens_print import marker_sheets
 from devices.simulated.world import NEAT, Manner
 
@@ -47,7 +46,7 @@ class End:
 
 
 class DominoTable:
-    """Dominoes on a free table, as `devices.simulated.contract.DisturbedTable` promises.
+    """Dominoes on a free table, as `devices.simulated.contract.SimulatedTable` promises.
 
     `look` names the line (`line:0` -> `6-4`) and shown hands (`hand:0` -> `0-1 3-5`) at the start; what it does not
     name is bare. Tiles that are not in view (the boneyard, hands behind) have no facts here. The same arguments give
@@ -85,7 +84,7 @@ class DominoTable:
         for act in self._acts({key: look[key] for key in self._keys if look[key] != "-"}):
             assert act.solid is not None
             self._world.put(act.target, act.solid, act.shows)
-        self._stage: Stage[Laid, Handling, HeldSolid] = Stage(
+        self.stage: Stage[Laid, Handling, HeldSolid] = Stage(
             self._world,
             self._world.copy(),
             scene,
@@ -98,36 +97,11 @@ class DominoTable:
             press_wire=press_wire,
         )
 
-    def camera(self) -> SimulatedCamera:
-        """A camera over this table; several may look at once."""
-        return self._stage.camera()
-
     def perform(self, changes: Mapping[str, str]) -> None:
         """Queues the acts that make the table look so at these facts, by hand; facts that cannot be seen here are left
         aside. Raises ValueError for a value that no domino shows."""
         for act in self._acts({k: v for k, v in changes.items() if k in self._planned}):
-            self._stage.act(act, self.manner)
-
-    def press(self, button: str) -> None:
-        """Queues a press of a button after the acts queued so far."""
-        self._stage.press(button)
-
-    def advance(self, seconds: float) -> None:
-        """Lets simulated time pass."""
-        self._stage.advance(seconds)
-
-    def disturb(self, event: Event) -> None:
-        """A disturbance begins now."""
-        self._stage.disturb(event)
-
-    def now_s(self) -> float:
-        """Simulated monotonic time in seconds."""
-        return self._stage.now_s()
-
-    @property
-    def busy(self) -> bool:
-        """True while queued acts are not finished or a hand is over the table."""
-        return self._stage.busy
+            self.stage.act(act, self.manner)
 
     def look(self) -> Mapping[str, str]:
         """The truth: the line and the shown hands as they lie now, without what is in a hand over the table."""
@@ -137,10 +111,6 @@ class DominoTable:
                 tiles = [shows for name, shows in self._world.shows.items() if name.startswith(f"{zone}/")]
                 found[zone] = " ".join(sorted(tiles)) or "-"
         return found
-
-    def frame(self, number: int) -> Frame:
-        """The picture at the present simulated time."""
-        return self._stage.frame(number)
 
     def _acts(self, changes: Mapping[str, str]) -> list[Carry]:
         """The acts for these changes: what goes is taken first, from the line's ends inwards; then what comes is laid,

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from calibration.profile import Board
-from devices.contract import Frame
 from devices.simulated.carrying import Carry, Handling, Hands, Laid, Relay
-from devices.simulated.disturbances import Event, Scenario
+from devices.simulated.disturbances import Scenario
 from devices.simulated.lights import LIGHTS, Light
 from devices.simulated.materials import laid, texture
 from devices.simulated.moogh import (
@@ -25,7 +24,7 @@ from devices.simulated.moogh import (
 from devices.simulated.optics import CameraModel, view_of
 from devices.simulated.solid_scene import HeldSolid, SolidScene
 from devices.simulated.solids import Solid
-from devices.simulated.stage import PressWire, SimulatedCamera, Stage, shown
+from devices.simulated.stage import PressWire, Stage, shown
 from devices.simulated.tokens_print import Sheet, marker_sheets
 from devices.simulated.world import NEAT, Manner
 
@@ -39,7 +38,7 @@ PLACES = {"health": ("beast:origin", "die:health"), "rage": ("rage:cell", "die:r
 
 
 class MooghTable:
-    """MOOGH's pieces, as `devices.simulated.contract.DisturbedTable` promises.
+    """MOOGH's pieces, as `devices.simulated.contract.SimulatedTable` promises.
 
     `look` says how it looks at the start; the beast's facing has no piece that a camera knows and so no fact here. A
     cube that is not on a cell is off the table. The same arguments give the same frames at the same simulated times.
@@ -85,7 +84,7 @@ class MooghTable:
         middle = np.mean(board.corners_mm, axis=0)
         centre = (float(middle[0]), float(middle[1]))
         scene = SolidScene(ground, centre, view, kind, camera.blur_px, camera.vignetting)
-        self._stage: Stage[Laid, Handling, HeldSolid] = Stage(
+        self.stage: Stage[Laid, Handling, HeldSolid] = Stage(
             self._world,
             self._world.copy(),
             scene,
@@ -98,56 +97,31 @@ class MooghTable:
             press_wire=press_wire,
         )
 
-    def camera(self) -> SimulatedCamera:
-        """A camera over this table; several may look at once."""
-        return self._stage.camera()
-
     def perform(self, changes: Mapping[str, str]) -> None:
         """Queues the acts that make the table look so at these facts, by hand; what has no piece here is left aside."""
         known = {k: v for k, v in changes.items() if k in self._planned and self._planned[k] != v}
         flipped = "card:side" in known
         self._planned.update(known)
         if flipped:
-            self._stage.act(Carry("rage"), self.manner)
+            self.stage.act(Carry("rage"), self.manner)
             side = known["card:side"]
-            self._stage.act(Relay("action", self._sides[side], side), self.manner)
+            self.stage.act(Relay("action", self._sides[side], side), self.manner)
         for name, facts in PLACES.items():
             if any(f in known for f in facts) or (name == "rage" and flipped):
                 said = "|".join(self._planned[f] for f in facts)
                 source = None if name == "rage" and flipped else name
-                self._stage.act(Carry(source, name, self._die(name), said), self.manner)
+                self.stage.act(Carry(source, name, self._die(name), said), self.manner)
         cubes = [k for k in known if k.startswith("cube:")]
         for key in cubes:  # all are taken up first, so that none is put where another stands
             if key in self._world.solids and len(cubes) > 1:
-                self._stage.act(Carry(key), self.manner)
+                self.stage.act(Carry(key), self.manner)
         for key in cubes:
             self._off[key] = known[key]
             source = key if key in self._world.solids and len(cubes) == 1 else None
             if "," in known[key]:
-                self._stage.act(Carry(source, key, self._cube(key, known[key]), known[key]), self.manner)
+                self.stage.act(Carry(source, key, self._cube(key, known[key]), known[key]), self.manner)
             elif source is not None:
-                self._stage.act(Carry(source), self.manner)
-
-    def press(self, button: str) -> None:
-        """Queues a press of a button after the acts queued so far."""
-        self._stage.press(button)
-
-    def advance(self, seconds: float) -> None:
-        """Lets simulated time pass."""
-        self._stage.advance(seconds)
-
-    def disturb(self, event: Event) -> None:
-        """A disturbance begins now."""
-        self._stage.disturb(event)
-
-    def now_s(self) -> float:
-        """Simulated monotonic time in seconds."""
-        return self._stage.now_s()
-
-    @property
-    def busy(self) -> bool:
-        """True while queued acts are not finished or a hand is over the table."""
-        return self._stage.busy
+                self.stage.act(Carry(source), self.manner)
 
     def look(self) -> Mapping[str, str]:
         """The truth: what every piece shows now. A cube that stands on no cell is where it was last carried."""
@@ -158,10 +132,6 @@ class MooghTable:
         for key, value in self._off.items():
             found[key] = shows.get(key, value)
         return found
-
-    def frame(self, number: int) -> Frame:
-        """The picture at the present simulated time."""
-        return self._stage.frame(number)
 
     def _cube(self, key: str, cell: str) -> Solid:
         off = self.manner.stand(self._rng)

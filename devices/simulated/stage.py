@@ -140,8 +140,13 @@ class Stage(Generic[W, A, H]):
             self._around.begin(event, self._now_s)
 
     def now_s(self) -> float:
-        """Simulated monotonic time in seconds."""
+        """Simulated monotonic time in seconds; only `advance` lets it pass, so that a run at full speed and one in real
+        time show the same frames."""
         return self._now_s
+
+    def sleep_s(self, seconds: float) -> None:
+        """The same as `advance`, so that a stage is the clock of the devices around it."""
+        self.advance(seconds)
 
     @property
     def busy(self) -> bool:

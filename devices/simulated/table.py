@@ -8,17 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from calibration.profile import Board, TableProfile
-from devices.contract import Frame
 from devices.simulated.acts import Act, acts_for, effect_of
 from devices.simulated.art import STYLES, TABLES
 from devices.simulated.choreography import Choreographer
-from devices.simulated.disturbances import Event, Scenario
+from devices.simulated.disturbances import Scenario
 from devices.simulated.hand import PEOPLE
 from devices.simulated.lights import LIGHTS, Light
-from devices.simulated.optics import CameraModel, View, view_of
+from devices.simulated.optics import CameraModel, view_of
 from devices.simulated.painter import Painter
 from devices.simulated.scene import Scene
-from devices.simulated.stage import PressWire, SimulatedCamera, Stage, shown
+from devices.simulated.stage import PressWire, Stage, shown
 from devices.simulated.world import NEAT, Manner, world_of
 
 
@@ -61,7 +60,7 @@ class MoguliTable:
         view = view_of(self.camera_model, shown(board))
         painter = Painter(board, STYLES[style], table, seed)
         self._scene = Scene(painter, view, kind, self.camera_model.blur_px, self.camera_model.vignetting)
-        self._stage = Stage(
+        self.stage = Stage(
             self._world,
             self._world.copy(),
             self._scene,
@@ -75,15 +74,11 @@ class MoguliTable:
             start_s=start_s,
         )
 
-    def camera(self) -> SimulatedCamera:
-        """A camera over this table; several may look at once."""
-        return self._stage.camera()
-
     def perform(self, changes: Mapping[str, str]) -> None:
         """Queues the acts that make the table look so at these facts, in the order of the mapping; raises ValueError
         for a fact that this table does not have or a value that it cannot take."""
         for act in acts_for(changes, self._planned):
-            self._stage.act(act, self.manner)
+            self.stage.act(act, self.manner)
         self._planned.update(changes)
         for cell in self._cells:
             if self._planned[f"path:{cell}"] == "-":
@@ -92,49 +87,15 @@ class MoguliTable:
     def act(self, acts: Iterable[Act], manner: Manner | None = None) -> None:
         """Queues single acts (`devices.simulated.acts`), done in `manner`; the table's own when None."""
         for act in acts:
-            self._stage.act(act, manner or self.manner)
+            self.stage.act(act, manner or self.manner)
             self._planned.update(effect_of(act, self._planned))
-
-    def press(self, button: str) -> None:
-        """Queues a press of a button after the acts queued so far."""
-        self._stage.press(button)
-
-    def advance(self, seconds: float) -> None:
-        """Lets simulated time pass: hands move, acts begin and end, buttons go down and up."""
-        self._stage.advance(seconds)
-
-    def disturb(self, event: Event) -> None:
-        """A disturbance begins now."""
-        self._stage.disturb(event)
-
-    def now_s(self) -> float:
-        """Simulated monotonic time in seconds."""
-        return self._stage.now_s()
-
-    def sleep_s(self, seconds: float) -> None:
-        """The same as `advance`, so that the table is a clock too."""
-        self.advance(seconds)
-
-    @property
-    def busy(self) -> bool:
-        """True while queued acts are not finished or a hand is over the table."""
-        return self._stage.busy
 
     def look(self) -> Mapping[str, str]:
         """The truth: how the table looks now. A tile or pawn in a hand is missing from its place."""
         return self._world.look(self._cells)
 
-    @property
-    def view(self) -> View:
-        """How the camera stands and sees now."""
-        return self._stage.view
-
     def profile(self) -> TableProfile:
         """What set-up at a real table would know: board, lens and the corners that a person would tap."""
-        corners = self.view.project([(x, y, 0.0) for x, y in self.board.corners_mm])
+        corners = self.stage.view.project([(x, y, 0.0) for x, y in self.board.corners_mm])
         tapped = tuple((float(x), float(y)) for x, y in corners)
-        return TableProfile(self.board, tapped, self.view.lens, camera="sim://table")
-
-    def frame(self, number: int) -> Frame:
-        """The picture at the present simulated time."""
-        return self._stage.frame(number)
+        return TableProfile(self.board, tapped, self.stage.view.lens, camera="sim://table")

@@ -8,15 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from calibration.profile import Board
-from devices.contract import Frame
 from devices.simulated.carrying import Carry, Handling, Hands, Laid, moves
-from devices.simulated.disturbances import Event, Scenario
+from devices.simulated.disturbances import Scenario
 from devices.simulated.lights import LIGHTS, Light
 from devices.simulated.materials import laid, texture
 from devices.simulated.optics import CameraModel, view_of
 from devices.simulated.solid_scene import HeldSolid, SolidScene
 from devices.simulated.solids import Solid
-from devices.simulated.stage import PressWire, SimulatedCamera, Stage, shown
+from devices.simulated.stage import PressWire, Stage, shown
 from devices.simulated.tokens import board_sheet, token
 from devices.simulated.tokens_print import marker_sheets
 from devices.simulated.world import NEAT, Manner
@@ -28,7 +27,7 @@ LIT = ("diffuse", "window", "lamp", "tube", "dim")
 
 
 class TokenTable:
-    """Tokens on a board's cells, as `devices.simulated.contract.DisturbedTable` promises.
+    """Tokens on a board's cells, as `devices.simulated.contract.SimulatedTable` promises.
 
     `look` says what lies on each cell at the start (`cell:0,3` -> `mole1`, `busy2`, `-`); what it does not name is
     bare. The same arguments give the same frames at the same simulated times. `light` is a name in LIGHTS; None lets
@@ -69,7 +68,7 @@ class TokenTable:
         middle = np.mean(board.corners_mm, axis=0)
         centre = (float(middle[0]), float(middle[1]))
         scene = SolidScene(ground, centre, view, kind, camera.blur_px, camera.vignetting)
-        self._stage: Stage[Laid, Handling, HeldSolid] = Stage(
+        self.stage: Stage[Laid, Handling, HeldSolid] = Stage(
             self._world,
             self._world.copy(),
             scene,
@@ -82,10 +81,6 @@ class TokenTable:
             press_wire=press_wire,
         )
 
-    def camera(self) -> SimulatedCamera:
-        """A camera over this table; several may look at once."""
-        return self._stage.camera()
-
     def perform(self, changes: Mapping[str, str]) -> None:
         """Queues the acts that make the table look so at these cells, by hand; raises ValueError for a cell that this
         table does not have or a thing that cannot lie there."""
@@ -94,40 +89,15 @@ class TokenTable:
                 raise ValueError(f"no token board shows {value!r} at {key!r}")
         for source, target in moves(changes, self._planned):
             if target is None:
-                self._stage.act(Carry(source), self.manner)
+                self.stage.act(Carry(source), self.manner)
             else:
                 solid = self._token(target, changes[target])
-                self._stage.act(Carry(source, target, solid, changes[target]), self.manner)
+                self.stage.act(Carry(source, target, solid, changes[target]), self.manner)
         self._planned.update(changes)
-
-    def press(self, button: str) -> None:
-        """Queues a press of a button after the acts queued so far."""
-        self._stage.press(button)
-
-    def advance(self, seconds: float) -> None:
-        """Lets simulated time pass."""
-        self._stage.advance(seconds)
-
-    def disturb(self, event: Event) -> None:
-        """A disturbance begins now."""
-        self._stage.disturb(event)
-
-    def now_s(self) -> float:
-        """Simulated monotonic time in seconds."""
-        return self._stage.now_s()
-
-    @property
-    def busy(self) -> bool:
-        """True while queued acts are not finished or a hand is over the table."""
-        return self._stage.busy
 
     def look(self) -> Mapping[str, str]:
         """The truth: what lies on each cell now. A token in a hand is missing from its cell."""
         return {key: self._world.shows.get(key, "-") for key in self._keys}
-
-    def frame(self, number: int) -> Frame:
-        """The picture at the present simulated time."""
-        return self._stage.frame(number)
 
     def _token(self, key: str, value: str) -> Solid:
         """A token about the middle of its cell."""

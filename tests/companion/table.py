@@ -28,15 +28,20 @@ def games(name: str) -> Rules[Any, Any]:
 
 
 def reading_of(
-    look: Look, time_s: float, weak: Mapping[str, Mapping[str, float]] | None = None, hidden: Iterable[str] = ()
+    look: Look,
+    time_s: float,
+    weak: Mapping[str, Mapping[str, float]] | None = None,
+    hidden: Iterable[str] = (),
+    dazzled: Iterable[str] = (),
 ) -> Reading:
-    """A clear reading of a look; `weak` gives some facts other log-likelihoods, `hidden` hides some."""
+    """A clear reading of a look; `weak` gives some facts other log-likelihoods, `hidden` hides some, and of `dazzled`
+    ones nothing can be told although nothing lies over them."""
     facts = {}
-    hidden = set(hidden)
+    hidden, dazzled = set(hidden), set(dazzled)
     for key, value in look.items():
         values = VALUES[key.split(":")[0]]
-        scores = (weak or {}).get(key) or {v: 0.0 if v == value else -LEAD for v in values}
-        facts[key] = Fact(tuple(scores), tuple(scores.values()), hidden=key in hidden)
+        scores = (weak or {}).get(key) or {v: 0.0 if v == value or key in dazzled else -LEAD for v in values}
+        facts[key] = Fact(tuple(scores), tuple(scores.values()), key in hidden, "glare" if key in dazzled else "")
     return Reading(round(time_s * 10), time_s, facts, board_px=CORNERS)
 
 

@@ -57,6 +57,25 @@ def test_what_stays_covered_is_asked_and_the_truth_is_offered() -> None:
     assert table.match.question is None and table.match.agreed == table.state, "the answer stands until it is seen"
 
 
+def test_a_turn_ended_in_a_light_in_which_its_tile_cannot_be_read_is_held_and_then_asked() -> None:
+    table = TestTable(seed=6, done_expected=True)
+    table.opening()
+    turns, player = table.match.turns, table.rules.to_act(table.state).players[0]
+    before, cell = table.look(), _rotated_cell(table)
+    turn = table.turn(table.texts("R")[0])
+    table.done(player)
+    table.see(before, dazzled=_keys(table, cell), times=3)
+    assert table.match.turns == turns and table.kind == "unfinished", "nothing seen is not nothing done"
+    assert table.match.judgement is not None and table.match.judgement.places == (cell,)
+    table.see(before, dazzled=_keys(table, cell), times=5)
+    question = table.match.question
+    assert question is not None and table.match.turns == turns
+    chosen = next(c for c in question.choices if [t for _, t in c.turns] == [table.rules.text(turn)])
+    assert table.say("answer", question=question.id, value=chosen.value).ok
+    table.see(before, dazzled=_keys(table, cell), times=3)
+    assert table.match.question is None and table.match.agreed == table.state, "it is asked once"
+
+
 def test_what_was_covered_all_along_and_looks_the_same_holds_nothing_back() -> None:
     table = TestTable(seed=6, done_expected=True)
     table.opening()

@@ -48,10 +48,10 @@ def test_a_bump_is_noticed_within_a_second_and_forgotten_within_three(seed: int,
     table, listener = MoguliTable(START, shown, seed, light="diffuse"), Listener()
     known = TableProfile(board, camera="sim://table") if markers else table.profile()
     eyes = Eyes(known, TileReader, listener, side_known=True)  # type: ignore[arg-type]
-    camera = table.camera()
+    camera = table.stage.camera()
 
     def one() -> bool:
-        table.advance(FRAME_S)
+        table.stage.advance(FRAME_S)
         frame = camera.read(0.0)
         assert frame is not None
         return eyes.look(frame) is not None
@@ -59,7 +59,7 @@ def test_a_bump_is_noticed_within_a_second_and_forgotten_within_three(seed: int,
     for _ in range(20):
         one()
     listener.said.clear()
-    table.disturb(bump)
+    table.stage.disturb(bump)
     judged_s = []
     for number in range(40):
         listener.now_s = (number + 1) * FRAME_S

@@ -8,7 +8,7 @@ import pytest
 from calibration.profile import TableProfile, load_board
 from devices.simulated.arena import Lying
 from devices.simulated.arena_table import ArenaTable
-from devices.simulated.contract import DisturbedTable, TroubledTable
+from devices.simulated.contract import TroubledTable
 from devices.simulated.disturbances import PlayerShadow
 from devices.simulated.figures import Flight, solid_of
 from devices.simulated.solids import Solid
@@ -26,15 +26,14 @@ def make(seed: int = 1, **more: object) -> ArenaTable:
 
 def finish(table: ArenaTable) -> None:
     for _ in range(400):
-        if not table.busy:
+        if not table.stage.busy:
             return
-        table.advance(0.1)
+        table.stage.advance(0.1)
     raise AssertionError("the throw never ended")
 
 
 def test_the_table_keeps_its_seams() -> None:
     table = make()
-    assert isinstance(table, DisturbedTable)
     assert not isinstance(table, TroubledTable)
     with pytest.raises(ValueError, match="no arena shows"):
         table.perform({"figure:ari": "7"})
@@ -68,11 +67,11 @@ def test_a_thrown_figure_rests_as_far_from_the_centre_as_is_asked() -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_lies_there_is_read(seed: int) -> None:
     table, reader = make(seed), FigureTableReader(TableProfile(BOARD))
-    reader.read(table.frame(0))
+    reader.read(table.stage.frame(0))
     for changes in ({"figure:ari": "4"}, {"figure:bruma": "out", "figure:ari": "6"}, {"figure:ibex": "immune"}):
         table.perform(changes)
         finish(table)
-        facts = reader.read(table.frame(1)).facts
+        facts = reader.read(table.stage.frame(1)).facts
         for key, value in table.look().items():
             assert facts[key].best == value or not facts[key].sure(SURE_LEAD), (key, value, facts[key])
 
@@ -83,14 +82,14 @@ def test_the_states_follow_the_throws() -> None:
 
     def let(seconds: float) -> None:
         for _ in range(round(seconds * 10)):
-            table.advance(0.1)
-            state = watch.watch(table.frame(round(10 * table.now_s())))
+            table.stage.advance(0.1)
+            state = watch.watch(table.stage.frame(round(10 * table.stage.now_s())))
             if not seen or seen[-1] != state.name:
                 seen.append(state.name)
 
     let(1.5)
     assert seen[-1] == "ready"
-    table.disturb(PlayerShadow(2.0, (200.0, 100.0)))
+    table.stage.disturb(PlayerShadow(2.0, (200.0, 100.0)))
     let(3.0)
     assert set(seen) <= {"hand_in", "cleared", "ready", "empty"}
     table.perform({"figure:ari": "2"})
@@ -106,8 +105,8 @@ def test_the_same_seed_gives_the_same_frames() -> None:
     one, other = make(4), make(4)
     for table in (one, other):
         table.perform({"figure:ari": "2"})
-        table.advance(0.7)
-    assert np.array_equal(one.frame(5).bgr, other.frame(5).bgr)
+        table.stage.advance(0.7)
+    assert np.array_equal(one.stage.frame(5).bgr, other.stage.frame(5).bgr)
 
 
 def test_nothing_flies_through_the_floor_and_all_comes_to_rest() -> None:

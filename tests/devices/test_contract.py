@@ -63,8 +63,8 @@ def _skip_last(source: Source[Frame]) -> None:
 
 def simulated_wire(folder: Path) -> Iterator[Wire]:
     table = MoguliTable(START, load_board("moguli"), 1, camera=CameraModel(width=320, height=180))
-    camera = table.camera()
-    yield Wire(camera, lambda: table.advance(1 / 30), None)
+    camera = table.stage.camera()
+    yield Wire(camera, lambda: table.stage.advance(1 / 30), None)
     camera.close()
 
 

@@ -51,15 +51,15 @@ def make(look: Mapping[str, str] = LOOK, seed: int = 1, **more: object) -> Mogul
 
 def finish(table: SimulatedTable) -> None:
     for _ in range(4000):
-        if not table.busy:
+        if not table.stage.busy:
             return
-        table.advance(0.1)
+        table.stage.advance(0.1)
     raise AssertionError("the hand never ended")
 
 
 def test_the_start_is_the_truth() -> None:
     table: SimulatedTable = make()
-    assert table.look() == LOOK and not table.busy
+    assert table.look() == LOOK and not table.stage.busy
 
 
 values = {"path": [*PATHS], "triangle": ["yes", "no"], "pawn": ["1", "2", "-"]}
@@ -100,8 +100,8 @@ def test_unfinished_acts_lie_as_they_were_left() -> None:
     assert 25 < tile.askew_deg < 35 and abs(pawn.x_mm - 29.5) < 3
     assert table.look() == {**LOOK, "pawn:b1": "-", "pawn:b3": "1"}
     bare, x, y = make(look={**LOOK, "pawn:b1": "-"}), *BOARD.places_mm["b3"]
-    u, v = np.round(table.view.project([(x + 29.5, y, 6.0)])[0]).astype(int)
-    patches = (t.frame(0).bgr.astype(int)[v - 3 : v + 4, u - 3 : u + 4] for t in (table, bare))
+    u, v = np.round(table.stage.view.project([(x + 29.5, y, 6.0)])[0]).astype(int)
+    patches = (t.stage.frame(0).bgr.astype(int)[v - 3 : v + 4, u - 3 : u + 4] for t in (table, bare))
     assert np.abs(np.subtract(*patches)).mean() > 20
 
 
@@ -132,10 +132,10 @@ def test_a_hand_takes_its_time_and_the_tile_is_missing_meanwhile() -> None:
     table = make()
     table.perform({"path:c4": "SW" if LOOK["path:c4"] != "SW" else "NE"})
     seen = set()
-    while table.busy:
-        table.advance(0.05)
+    while table.stage.busy:
+        table.stage.advance(0.05)
         seen.add(table.look()["path:c4"])
-    assert "-" in seen and 0.8 < table.now_s() < 6.0
+    assert "-" in seen and 0.8 < table.stage.now_s() < 6.0
 
 
 @pytest.mark.parametrize("manner", ["neat", "sloppy"])
@@ -154,9 +154,9 @@ def test_the_same_seed_and_times_give_the_same_frames() -> None:
     def frames(reads: list[float]) -> dict[float, bytes]:
         table = make(seed=9, light="lamp", scenario=[(0.3, LampSwitch("dim")), (0.8, Bump(shake_s=0.5))])
         table.perform({"pawn:b1": "-", "pawn:b3": "1"})
-        camera, got = table.camera(), {}
+        camera, got = table.stage.camera(), {}
         for at in reads:
-            table.advance(at - table.now_s())
+            table.stage.advance(at - table.stage.now_s())
             frame = camera.read(0.0)
             assert frame is not None
             got[at] = frame.bgr.tobytes()
@@ -173,7 +173,7 @@ def test_the_same_seed_and_times_give_the_same_frames() -> None:
 @pytest.mark.parametrize("light", ["window", "dim"])
 def test_the_markers_are_where_the_view_says(azimuth: int, light: str) -> None:
     table = make(light=light, camera=CameraModel(azimuth_deg=azimuth, tilt_deg=20))
-    frame = table.camera().read(0.0)
+    frame = table.stage.camera().read(0.0)
     assert frame is not None and BOARD.markers is not None
     dictionary = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, BOARD.markers.dictionary))
     parameters = cv2.aruco.DetectorParameters()
@@ -183,21 +183,21 @@ def test_the_markers_are_where_the_view_says(azimuth: int, light: str) -> None:
     found = {int(i): np.asarray(c).reshape(4, 2) for i, c in zip(np.asarray(ids).ravel(), corners, strict=True)}
     assert set(found) == set(BOARD.markers.corners_mm)
     for number, px in found.items():
-        assert np.abs(px - table.view.project(BOARD.markers.corners_mm[number])).max() < 1.5
+        assert np.abs(px - table.stage.view.project(BOARD.markers.corners_mm[number])).max() < 1.5
     profile = table.profile()
     assert profile.lens is not None and profile.lens.width == 1280
-    assert np.allclose(profile.corners_px, table.view.project([(x, y, 0) for x, y in BOARD.corners_mm]))
+    assert np.allclose(profile.corners_px, table.stage.view.project([(x, y, 0) for x, y in BOARD.corners_mm]))
 
 
 def test_the_picture_shows_each_path_on_its_sides() -> None:
     look = {k: v for k, v in LOOK.items() if not k.startswith("pawn")}
     table = make(look, style="brick", camera=CameraModel(tilt_deg=5, noise=0.0))
-    frame = table.frame(0)
+    frame = table.stage.frame(0)
     for cell in CELLS:
         tile = table._world.tiles[cell]
         x, y = BOARD.places_mm[cell]
         points = [(x + tile.x_mm + dx * 20, y + tile.y_mm + dy * 20, 2.0) for dx, dy in SIDES.values()]
-        px = np.round(table.view.project(points)).astype(int)
+        px = np.round(table.stage.view.project(points)).astype(int)
         brightness = dict(zip(SIDES, (int(frame.bgr[v, u].min()) for u, v in px), strict=True))
         shown = "".join(sorted(sorted(brightness, key=brightness.__getitem__)[2:]))
         assert shown == "".join(sorted(look[f"path:{cell}"])), cell
@@ -205,11 +205,11 @@ def test_the_picture_shows_each_path_on_its_sides() -> None:
 
 def test_what_changed_is_painted_as_if_all_were() -> None:
     table = make(light="window")
-    table.camera().read(0.0)
+    table.stage.camera().read(0.0)
     table.perform({"path:c4": "NE", "pawn:b1": "-", "pawn:b3": "1"})
-    while table.busy:
-        table.advance(0.2)
-        table.frame(0)
+    while table.stage.busy:
+        table.stage.advance(0.2)
+        table.stage.frame(0)
     piecewise = table._scene.resting(table._world).astype(int)
     table._scene.light_by(table._scene.light)
     assert np.abs(piecewise - table._scene.resting(table._world)).max() <= 3
@@ -217,14 +217,14 @@ def test_what_changed_is_painted_as_if_all_were() -> None:
 
 def test_a_hand_over_the_table_is_in_the_picture_and_leaves_no_trace() -> None:
     table = make(camera=CameraModel(width=640, height=360, noise=0.0, jpeg_quality=0))
-    before = table.frame(0).bgr.astype(int)
+    before = table.stage.frame(0).bgr.astype(int)
     table.act([Hover("c4", 1.0)])
-    table.advance(1.0)
-    during = table.frame(1).bgr.astype(int)
-    u, v = np.round(table.view.project([(147, 206, 30)])[0]).astype(int)
+    table.stage.advance(1.0)
+    during = table.stage.frame(1).bgr.astype(int)
+    u, v = np.round(table.stage.view.project([(147, 206, 30)])[0]).astype(int)
     assert np.abs(during - before)[v - 15 : v + 15, u - 15 : u + 15].mean() > 10
     finish(table)
-    assert np.array_equal(table.frame(2).bgr, before)
+    assert np.array_equal(table.stage.frame(2).bgr, before)
 
 
 EVENTS: list[tuple[Event, float]] = [
@@ -247,8 +247,8 @@ def looks_over_time(scenario: list[tuple[float, Event]]) -> dict[float, np.ndarr
     still = CameraModel(width=480, height=270, noise=0.0)
     table, seen = make(scenario=scenario, camera=still, light=LIGHTS["window"]), {}
     for at in TIMES_S:
-        table.advance(at - table.now_s())
-        seen[at] = table.frame(0).bgr.astype(int)
+        table.stage.advance(at - table.stage.now_s())
+        seen[at] = table.stage.frame(0).bgr.astype(int)
     assert table.look() == LOOK
     return seen
 
@@ -272,12 +272,12 @@ def test_each_disturbance_shows_and_leaves_the_truth(event: Event, least: float,
 
 def test_a_resting_hand_keeps_the_table_busy() -> None:
     table = make(scenario=[(1.0, RestingHand("b2", 3.0))])
-    table.advance(0.9)
-    assert not table.busy
-    table.advance(1.0)
-    assert table.busy
-    table.advance(3.0)
-    assert not table.busy
+    table.stage.advance(0.9)
+    assert not table.stage.busy
+    table.stage.advance(1.0)
+    assert table.stage.busy
+    table.stage.advance(3.0)
+    assert not table.stage.busy
 
 
 def test_a_locked_camera_keeps_its_gain() -> None:
@@ -287,9 +287,9 @@ def test_a_locked_camera_keeps_its_gain() -> None:
             camera=CameraModel(width=640, height=360, auto_exposure=auto, noise=0.0),
             scenario=[(1.0, LightDrift(2.0, 0.25))],
         )
-        first = table.frame(0).bgr.mean()
-        table.advance(4.0)
-        means[auto] = table.frame(1).bgr.mean() / first
+        first = table.stage.frame(0).bgr.mean()
+        table.stage.advance(4.0)
+        means[auto] = table.stage.frame(1).bgr.mean() / first
     assert means[True] > 0.9 > 0.7 > means[False]
 
 
@@ -297,11 +297,11 @@ def test_presses_go_through_the_real_driver() -> None:
     pins, wires = mock_factory(), load_pins()["buttons"]
     try:
         table = make(press_wire=MockWires(pins, wires, bounces=3))
-        buttons = open_buttons("gpio-mock://", table, pins)
+        buttons = open_buttons("gpio-mock://", table.stage, pins)
         table.perform({"pawn:b1": "-", "pawn:b3": "1"})
-        table.press("done1")
+        table.stage.press("done1")
         heard: list[tuple[str, bool]] = []
-        while table.busy:
+        while table.stage.busy:
             press = buttons.read(0.05)
             if press is not None:
                 heard.append((press.button, table.look()["pawn:b3"] == "1"))

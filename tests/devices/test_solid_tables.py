@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from calibration.profile import load_board
 from devices.simulated.carrying import moves
-from devices.simulated.contract import DisturbedTable, SimulatedTable, TroubledTable
+from devices.simulated.contract import SimulatedTable, TroubledTable
 from devices.simulated.disturbances import Bump, LampSwitch
 from devices.simulated.domino_table import CAMERA as DOMINO_CAMERA
 from devices.simulated.domino_table import DominoTable
@@ -32,15 +32,14 @@ def make(seed: int = 1, **more: object) -> TokenTable:
 
 def finish(table: SimulatedTable) -> None:
     for _ in range(4000):
-        if not table.busy:
+        if not table.stage.busy:
             return
-        table.advance(0.1)
+        table.stage.advance(0.1)
     raise AssertionError("the hand never ended")
 
 
 def test_the_table_keeps_its_seams() -> None:
     table = make()
-    assert isinstance(table, DisturbedTable)
     assert not isinstance(table, TroubledTable)
     assert {k: v for k, v in table.look().items() if v != "-"} == LOOK
 
@@ -56,34 +55,34 @@ def test_the_same_seed_gives_the_same_frames() -> None:
     one, other = make(4), make(4)
     for table in (one, other):
         table.perform({"cell:3,3": "-", "cell:3,4": "mole1"})
-        table.advance(1.0)
-    assert np.array_equal(one.frame(5).bgr, other.frame(5).bgr)
+        table.stage.advance(1.0)
+    assert np.array_equal(one.stage.frame(5).bgr, other.stage.frame(5).bgr)
 
 
 def test_a_changed_picture_is_as_one_cast_anew() -> None:
     table = make()
-    scene, world = table._stage._scene, table._stage._world
-    table.frame(0)
+    scene, world = table.stage._scene, table.stage._world
+    table.stage.frame(0)
     table.perform({"cell:3,3": "-", "cell:3,4": "mole1"})
     finish(table)
     piecewise = scene.resting(world).astype(int)
-    scene.light_by(table._stage._around.light)
+    scene.light_by(table.stage._around.light)
     assert np.abs(piecewise - scene.resting(world)).max() <= 12
 
 
 def test_a_hand_a_lamp_and_a_bump_change_the_picture() -> None:
     table = make()
-    before = table.frame(0).bgr.astype(int)
-    table.disturb(LampSwitch("diffuse"))
-    table.advance(1.0)
-    lamp = table.frame(1).bgr.astype(int)
+    before = table.stage.frame(0).bgr.astype(int)
+    table.stage.disturb(LampSwitch("diffuse"))
+    table.stage.advance(1.0)
+    lamp = table.stage.frame(1).bgr.astype(int)
     assert np.abs(lamp - before).mean() > 2
-    table.disturb(Bump())
-    table.advance(2.0)
-    assert np.abs(table.frame(2).bgr.astype(int) - lamp).mean() > 1
+    table.stage.disturb(Bump())
+    table.stage.advance(2.0)
+    assert np.abs(table.stage.frame(2).bgr.astype(int) - lamp).mean() > 1
     table.perform({"cell:3,3": "-"})
-    table.advance(0.6)
-    assert np.abs(table.frame(3).bgr.astype(int) - lamp).mean() > 3
+    table.stage.advance(0.6)
+    assert np.abs(table.stage.frame(3).bgr.astype(int) - lamp).mean() > 3
 
 
 def test_what_no_board_can_show_is_refused() -> None:

@@ -40,19 +40,21 @@ class Watched:
     ) -> None:
         model = CameraModel(width=480, height=270)
         self.table = MoguliTable(START, load_board("moguli"), seed, camera=model, light=light, scenario=scenario)
-        self.faults = Running(self.table)
-        self.camera = Kept(lambda: open_faulty(self.table.camera, self.faults), URL, self.table, anywhere=anywhere)
+        self.faults = Running(self.table.stage)
+        self.camera = Kept(
+            lambda: open_faulty(self.table.stage.camera, self.faults), URL, self.table.stage, anywhere=anywhere
+        )
         self.said: list[tuple[float, Condition]] = []
         self.judged: list[Frame] = []
 
     def watch(self, seconds: float) -> None:
         for _ in range(round(seconds / TICK_S)):
-            self.table.advance(TICK_S)
+            self.table.stage.advance(TICK_S)
             frame = self.camera.read(0.0)
             if frame is not None and self.camera.fit:
                 self.judged.append(frame)
             if not self.said or self.said[-1][1] != self.camera.condition:
-                self.said.append((self.table.now_s(), self.camera.condition))
+                self.said.append((self.table.stage.now_s(), self.camera.condition))
 
     def first_s(self, since_s: float, says: tuple[str, ...]) -> float | None:
         """When one of these messages came, in seconds since a time."""
@@ -65,7 +67,7 @@ def test_a_fault_is_said_in_two_seconds_and_gone_three_after_its_end(kind, secon
     watched = Watched()
     watched.watch(4.0)
     assert watched.camera.condition.ok
-    began_s = watched.table.now_s()
+    began_s = watched.table.stage.now_s()
     watched.faults.begin(kind.name, seconds)
     watched.watch(seconds)
     said_s = watched.first_s(began_s, kind.says)
@@ -85,7 +87,7 @@ def test_what_a_faulty_camera_shows_is_not_judged(kind) -> None:  # type: ignore
     """From the moment when it is said; a fault of which nothing can be known yet may pass for a moment."""
     watched = Watched()
     watched.watch(4.0)
-    began_s = watched.table.now_s()
+    began_s = watched.table.stage.now_s()
     watched.faults.begin(kind.name, 6.0)
     watched.watch(2.0)
     before = len(watched.judged)

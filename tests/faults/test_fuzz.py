@@ -35,7 +35,7 @@ SPEED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 def photograph() -> bytes:
     """A JPEG of a simulated table."""
     table = MoguliTable(START, load_board("moguli"), 1, camera=CameraModel(width=320, height=180))
-    return cv2.imencode(".jpg", table.frame(0).bgr)[1].tobytes()
+    return cv2.imencode(".jpg", table.stage.frame(0).bgr)[1].tobytes()
 
 
 @st.composite
@@ -159,19 +159,19 @@ def test_any_picture_passes_the_eyes(seed: int, items: list[bytes]) -> None:
 )
 def test_faults_of_any_strength_upon_each_other_raise_nothing(plan: list[tuple[str, float, float, float]]) -> None:
     table = MoguliTable(START, load_board("moguli"), 1, camera=CameraModel(width=320, height=180))
-    faults = Running(table)
-    camera = Kept(lambda: open_faulty(table.camera, faults), "sim://table", table)
+    faults = Running(table.stage)
+    camera = Kept(lambda: open_faulty(table.stage.camera, faults), "sim://table", table.stage)
     for kind, seconds, wait_s, strength in plan:
         faults.begin(kind, seconds, max(strength, 0.06) if kind == "camera.size" else strength)
         for _ in range(round(wait_s / 0.1)):
-            table.advance(0.1)
+            table.stage.advance(0.1)
             camera.read(0.0)
     for _ in range(170):  # longer than a colour of light takes to become the usual one
-        table.advance(0.2)
+        table.stage.advance(0.2)
         camera.read(0.0)
     camera.accept()  # as the eyes do when they find the board: the first pictures may have been another camera's
     for _ in range(30):
-        table.advance(0.1)
+        table.stage.advance(0.1)
         camera.read(0.0)
     assert camera.condition.ok
 

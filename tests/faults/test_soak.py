@@ -148,7 +148,7 @@ class Evening:
         self.truth = self.table.look()
         assert self.until(lambda: self.service.submit("new_game", new, TABLE).ok)
         assert self.until(lambda: self.service.match.check.ready)
-        assert self.until(lambda: self.service.match.phase == "playing" or not self.press(0) or True)
+        assert self.until(lambda: self.service.match.phase == "playing" or self.press(0))
         assert self.until(lambda: self.service.match.phase == "playing")
         self.table.state = self.service.match.agreed
 

@@ -27,12 +27,12 @@ class Seat:
 
     def read(self) -> Reading:
         self.number += 1
-        return self.reader.read(self.table.frame(self.number))
+        return self.reader.read(self.table.stage.frame(self.number))
 
     def lay(self, **changes: str) -> Reading:
         self.table.perform({key.replace("_", ":").replace("minus", "-"): v for key, v in changes.items()})
-        while self.table.busy:
-            self.table.advance(0.2)
+        while self.table.stage.busy:
+            self.table.stage.advance(0.2)
         return self.read()
 
     def agree(self) -> None:
@@ -90,7 +90,7 @@ def test_a_tile_under_a_hand_is_hidden_not_gone() -> None:
     seat = Seat(8)
     seat.lay(line_0="2-4")
     seat.agree()
-    frame = seat.table.frame(90)
+    frame = seat.table.stage.frame(90)
     picture = frame.bgr.copy()
     h, w = picture.shape[:2]
     picture[int(0.42 * h) : int(0.58 * h), int(0.42 * w) : int(0.58 * w)] = (110, 140, 200)
@@ -132,7 +132,7 @@ def test_a_cleared_table_begins_a_new_line() -> None:
 
 def test_a_picture_without_the_table_is_named() -> None:
     reader = DominoTableReader(TableProfile(BOARD))
-    frame = DominoTable(KEYS, BOARD, 1).frame(0)
+    frame = DominoTable(KEYS, BOARD, 1).stage.frame(0)
     reading = reader.read(Frame(frame.bgr[:200, 300:900].copy(), 0, 0.0, ""))
     assert reading.troubles and not reading.facts
 

@@ -12,9 +12,10 @@ from vision.unchanged import Unchanged
 WINDOW = np.array([(40.0, 30.0), (141.0, 30.5), (140.0, 97.0)])
 
 
-def noisy(seed: int, sigma: float = 3.0) -> np.ndarray:
+def noisy(seed: int, levels: int = 5) -> np.ndarray:
+    """Grey with every pixel off by at most so many levels: twice that much is the most by which two of them differ."""
     rng = np.random.default_rng(seed)
-    return np.clip(128 + rng.normal(0, sigma, (120, 160, 3)), 0, 255).astype(np.uint8)
+    return (128 + rng.integers(-levels, levels + 1, (120, 160, 3))).astype(np.uint8)
 
 
 @settings(max_examples=20, deadline=None)

@@ -32,11 +32,11 @@ class Played:
 
     def look(self) -> Verdict:
         """The verdict on the table as it lies."""
-        while self.table.busy:
-            self.table.advance(0.2)
+        while self.table.stage.busy:
+            self.table.stage.advance(0.2)
         self.number += 1
-        frame = self.table.camera().read(0.0)
-        self.table.advance(0.1)
+        frame = self.table.stage.camera().read(0.0)
+        self.table.stage.advance(0.1)
         assert frame is not None
         reading = self.reader.read(frame)
         assert not reading.troubles
@@ -124,10 +124,10 @@ def test_moogh_score_die_example_from_drawn_pictures() -> None:
     reader = MooghReader(TableProfile(board))
     for value in ("0", "A1", "A2", "B1"):
         table.perform({"die:points": value})
-        while table.busy:
-            table.advance(0.2)
-        table.advance(0.2)
-        frame = table.camera().read(0.0)
+        while table.stage.busy:
+            table.stage.advance(0.2)
+        table.stage.advance(0.2)
+        frame = table.stage.camera().read(0.0)
         assert frame is not None
         fact = reader.read(frame).facts["die:points"]
         assert fact.best == value and fact.sure(SURE_LEAD)

@@ -31,8 +31,8 @@ GOOD: Corners = ((0.2, 0.9), (0.8, 0.9), (0.7, 0.1), (0.3, 0.1))
 
 def seen(eyes: Eyes, table: MoguliTable) -> Seen:
     for _ in range(60):
-        table.advance(0.1)
-        frame = table.camera().read(0.0)
+        table.stage.advance(0.1)
+        frame = table.stage.camera().read(0.0)
         found = eyes.look(frame) if frame is not None else None
         if found is not None:
             return found
