@@ -3,21 +3,51 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from companion.bulletin import Bulletin
 from companion.demo import Demo
+from companion.fold import fold
 from companion.house import House
 from companion.journal import open_journal
-from companion.registry import GAMES, game
+from companion.registry import GAMES, game, rules_of
 from companion.service import Service
-from devices.faults import FAULTS, fault
+from devices.faults import FAULTS, Fault, fault
 from devices.house import FolderDisk
 from devices.simulated.house_faults import FaultyDisk, FaultyWall
 
 KINDS = [kind for kind in FAULTS if not kind.startswith("process.")]
+SAID_S, CLEARED_S = 2.0, 3.0
+
+
+class Screens:
+    """Watches that the screens say every fault in time and forget it in time; one beside another is not told apart."""
+
+    def __init__(self, scenario: list[Fault], bulletin: Bulletin) -> None:
+        self.bulletin = bulletin
+        self.faults = [
+            f
+            for n, f in enumerate(scenario)
+            if all(
+                f.end_s + CLEARED_S < g.at_s or g.end_s + CLEARED_S < f.at_s for g in scenario[:n] + scenario[n + 1 :]
+            )
+        ]
+        self.said: set[Fault] = set()
+        self.late: set[str] = set()
+
+    def look(self, now_s: float) -> None:
+        shown = {trouble.words.id for trouble in self.bulletin.snapshot().troubles}
+        for each in self.faults:
+            says = shown & set(FAULTS[each.kind].says)
+            if says and now_s > each.at_s:
+                self.said.add(each)
+            if each not in self.said and each.at_s + SAID_S < now_s < each.end_s:
+                self.late.add(f"{each} was not said")
+            if says and each.end_s + CLEARED_S < now_s < each.end_s + CLEARED_S + 1.0:
+                self.late.add(f"{each} was not cleared")
 
 
 @pytest.mark.slow
@@ -32,7 +62,7 @@ def play(folder: Path, seed: int, seconds: float, monkeypatch: pytest.MonkeyPatc
     scenario, at_s = [], 8.0
     while at_s < seconds:
         scenario.append(fault(chance.choice(KINDS), at_s, chance.uniform(1.0, 9.0)))
-        at_s += chance.uniform(6.0, 24.0)
+        at_s = scenario[-1].end_s + chance.uniform(-2.0, 16.0)
     journal, _ = open_journal(folder)
     bulletin = Bulletin()
     service = Service(
@@ -43,8 +73,11 @@ def play(folder: Path, seed: int, seconds: float, monkeypatch: pytest.MonkeyPatc
     journal.before_write = disk.before_write
     house = House(service, disk, folder, demo.room.clock.now_s, FaultyWall(demo.room.clock, demo.room.faults))
 
+    screens = Screens(scenario, bulletin)
+
     def tick() -> None:
         house.check()
+        screens.look(demo.room.clock.now_s())
         demo.room.stopped = demo.room.clock.now_s() > seconds
 
     demo.room.on_tick = tick
@@ -52,7 +85,12 @@ def play(folder: Path, seed: int, seconds: float, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(demo, "_mischief", lambda: None)
     monkeypatch.setattr(demo, "_turns", lambda: demo._turn(*demo._pick(demo._state)))
     tally = demo.run()
+    rows = list(journal.rows(service.match.id))
     journal.close()
-    print(f"seed {seed}: {tally.line}; {tally.asides}; faults {len(scenario)}")
+    print(f"seed {seed}: {tally.line}; {tally.asides}; faults {len(scenario)}, watched {len(screens.faults)}")
     assert tally.wrong == 0, tally.faults
     assert tally.right >= 10
+    again = fold((row.event for row in rows), rules_of)
+    # The number of events counts on from game to game within one run of the program.
+    assert replace(again, events=service.match.events) == service.match, "the journal alone gives the same match"
+    assert not screens.late, screens.late
