@@ -25,7 +25,7 @@ from companion.lab import FaultLab
 from companion.process_child import keep_frame
 from companion.recorder import Recorder, RecordingError
 from companion.records import RecordError
-from companion.registry import GAMES, GameEntry, UnknownGameError, games_with, rules_of
+from companion.registry import GameEntry, UnknownGameError, games_with, rules_of
 from companion.service import Service
 from companion.words import LANGUAGES, WordsError, say
 from devices.contract import DeviceError
@@ -217,7 +217,7 @@ def _demo(args: argparse.Namespace) -> int:
         ).check
         if args.turns is None or args.port is not None or args.host is not None:
             port = args.port if args.port is not None else 8000
-            server = _server(service, bulletin, data, args.host or "127.0.0.1", port)
+            server = _server(service, bulletin, games, data, args.host or "127.0.0.1", port)
             server.add_lab(FaultLab(demo.room.faults))
             stack.enter_context(server)
             print(f"{entry.name} plays at {server.url}{f' (phones: {server.join_url})' if server.join_url else ''}")
@@ -276,11 +276,20 @@ def _speed(text: str) -> float:
 
 
 def _server(
-    service: Service, bulletin: Bulletin, data: Path, host: str, port: int, config: Config | None = None
+    service: Service,
+    bulletin: Bulletin,
+    games: Mapping[str, GameEntry],
+    data: Path,
+    host: str,
+    port: int,
+    config: Config | None = None,
 ) -> Server:
     language = config.language if config is not None else None
-    offers = [entry.load_rules() for entry in GAMES.values() if entry.has_table]
-    return Server(bulletin, service.submit, host=host, port=port, language=language, offers=offers, data=data)
+    offers = [entry.load_rules() for entry in games.values() if entry.has_table]
+    forms = {name: form for name, entry in games.items() if (form := entry.load_form()) is not None}
+    return Server(
+        bulletin, service.submit, host=host, port=port, language=language, offers=offers, data=data, forms=forms
+    )
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -302,7 +311,7 @@ def _run(args: argparse.Namespace) -> int:
             words = Message("companion.journal_damaged", (("file", str(damaged)),))
             print(f"companion: {say(words)}", file=sys.stderr)
             service.report(None, "journal file", words)
-        server = _server(service, bulletin, data, host, port, config)
+        server = _server(service, bulletin, games, data, host, port, config)
         stack.enter_context(server)
         service.start()
         stack.callback(service.stop)

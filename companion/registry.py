@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from calibration.profile import Board, TableProfile
 from companion.eyes import RestWatch
 from companion.games.contract import DataUsed, Look, Message, Rules
+from companion.games.data_form import DataForm
 from devices.simulated.contract import SimulatedTable
 from vision.contract import Reader
 
@@ -62,8 +63,8 @@ class GameEntry:
 
     `rules`: the `Rules` object. `choose`: a `Chooser`, or a class of such for players with a memory. `hint`: a
     `Hinter`. `illegal`: a `Planter`. `deal`: a `Dealer`, where a start is dealt. `data`: a `DataLoader`; `data_file`
-    the user's own file for it. `reader`: a `Reader` class that takes a `TableProfile`. `table`: a `TableFactory`. (The
-    board's drawing is found by `web` by the name.)
+    the user's own file for it; `form` makes a `DataForm` of that file or None. `reader`: a `Reader` class that
+    takes a `TableProfile`. `table`: a `TableFactory`. (The board's drawing is found by `web` by the name.)
     """
 
     name: str
@@ -74,6 +75,7 @@ class GameEntry:
     deal: str = ""
     data: str = ""
     data_file: Path | None = None
+    form: str = ""
     reader: str = ""
     rest: str = ""
     measured: str = ""
@@ -115,6 +117,11 @@ class GameEntry:
             return None
         used: DataUsed = self._part("data")(self.data_file, options or {})
         return used
+
+    def load_form(self) -> DataForm | None:
+        """The game's data as a form; None for a game whose data nobody edits on a page."""
+        form: DataForm | None = self._part("form")(self.data_file) if self.form else None
+        return form
 
     def deal_start(self, chance: random.Random) -> Any:
         """A dealt `Setup.start`, with the user's own data in it; None for a game whose start is fixed."""
@@ -202,6 +209,7 @@ GAMES: Mapping[str, GameEntry] = {
             choose="companion.games.moogh.players:choose",
             illegal="companion.games.moogh.players:illegal",
             data="companion.games.moogh.cards:used",
+            form="companion.games.moogh.form:CardForm",
             reader="vision.moogh:MooghReader",
             table="devices.simulated.moogh_table:MooghTable",
         ),

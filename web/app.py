@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import segno
@@ -14,9 +14,11 @@ from werkzeug.exceptions import HTTPException
 
 from companion.bulletin import Bulletin, Mark
 from companion.games.contract import Json, Message
+from companion.games.data_form import DataForm
 from companion.words import LANGUAGES, knows, say
 from web import guard
 from web.boards import board_of
+from web.data_page import add_data_pages
 from web.guard import Refused
 from web.room import LANGUAGE_COOKIE, Offer, Room, Submit, Visitor
 from web.screens import game_title, kit_of, option_words, ui_words
@@ -41,12 +43,14 @@ def create_app(
     seats_file: Path | None = None,
     join_url: str = "",
     names: Iterable[str] = (),
+    forms: Mapping[str, DataForm] | None = None,
 ) -> Flask:
     """The dashboard over a bulletin; commands of its browsers go to `submit`.
 
     `language` is the table's (None: each browser's own); a browser's choice goes before it. `offers` are the games for
     the new-game form. `seats_file` lets seats survive a restart. `join_url` is shown as QR code. `names` are further
-    host names under which the table is reached. The live stream `/events` is not here: see `web.events`, `web.server`.
+    host names under which the table is reached. `forms`: by game, the data that a page may edit. The live
+    stream `/events` is not here: see `web.events`, `web.server`.
     """
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = guard.MAX_BODY
@@ -54,8 +58,9 @@ def create_app(
     room = Room(bulletin, submit, Seats(seats_file), guard.own_names(names), tuple(offers), language, join_url=join_url)
     app.extensions["room"] = room
     _add_door(app, room)
-    _add_pages(app, room)
+    _add_pages(app, room, frozenset(forms or {}))
     _add_api(app, room)
+    add_data_pages(app, forms or {})
     return app
 
 
@@ -105,7 +110,7 @@ def _add_door(app: Flask, room: Room) -> None:
         return refusal(500, Message("web.status.500"))
 
 
-def _add_pages(app: Flask, room: Room) -> None:
+def _add_pages(app: Flask, room: Room, edited: frozenset[str]) -> None:
     def page(tv: bool) -> Response:
         visitor = _visitor()
         words = ui_words(visitor.lang)
@@ -113,7 +118,7 @@ def _add_pages(app: Flask, room: Room) -> None:
             "words": words,
             "lang": visitor.lang,
             "tv": tv,
-            "offers": [_offer(o, visitor.lang) for o in room.offers],
+            "offers": [{**_offer(o, visitor.lang), "data": o.name in edited} for o in room.offers],
         }
         html = render_template(
             "page.html",

@@ -7,7 +7,7 @@ import errno
 import ipaddress
 import socket
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
@@ -18,6 +18,7 @@ from flask import Flask
 
 from companion.bulletin import Bulletin
 from companion.games.contract import Message
+from companion.games.data_form import DataForm
 from companion.words import say
 from web import guard
 from web.app import create_app
@@ -120,6 +121,7 @@ class Server:
         offers: Sequence[Offer] = (),
         data: Path | None = None,
         names: Iterable[str] = (),
+        forms: Mapping[str, DataForm] | None = None,
     ) -> None:
         self.host, self.port = host, port
         self._app = create_app(
@@ -129,6 +131,7 @@ class Server:
             offers=offers,
             seats_file=data / "seats.json" if data else None,
             names=(*names, host),
+            forms=forms,
         )
         self.room: Room = self._app.extensions["room"]
         self.hub = Hub(self.room)

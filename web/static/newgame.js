@@ -34,6 +34,7 @@ function build(offer) {
   fields.replaceChildren(...games,
     el("fieldset", {}, el("legend", {}, w("players")), ...players),
     select("start", w("start"), [["table", w("start.table")], ["shuffle", w("start.shuffle")]], camera ? "table" : "shuffle"),
+    ...(offer.data ? [el("p", {}, el("a", { href: `/data/${offer.name}` }, w("data_open")))] : []),
     ...(options.length ? [el("details", {}, el("summary", {}, w("options")), ...options)] : []));
   $("#game-name", fields)?.addEventListener("change", (event) => build(boot.offers.find((o) => o.name === event.target.value)));
   dialog.dataset.game = offer.name;

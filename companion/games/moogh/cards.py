@@ -42,6 +42,8 @@ TABLES = (
     "characters",
 )
 SIDES = ("fit", "hurt")
+NO_ICON = "none"
+"""What a user's file says of a space that has a turn icon in the default set and none on the printed card."""
 _RAGES = range(1, 7)
 _MOST_CELLS = 40
 
@@ -88,15 +90,41 @@ class CardSet:
         """SHA-256 of the values (not of their provenance) in hexadecimal: which set a game was played with."""
         return hashlib.sha256(json.dumps(self.data, sort_keys=True).encode()).hexdigest()
 
+    @property
+    def marked(self) -> dict[str, Json]:
+        """The values together with where they come from; `from_data` takes both."""
+        return {**self.data, "provenance": dict(self.provenance)}
+
+    def mark(self, key: str) -> str:
+        """Where the value of a key (`front.3`, `characters.red.fit`, `obstacles`) comes from; empty where nobody has
+        said it."""
+        while key and key not in self.provenance:
+            key = key.rpartition(".")[0]
+        return self.provenance.get(key, "")
+
+    @property
+    def invented(self) -> bool:
+        """Whether any value is still one that nobody has read from a card."""
+        return any(self.mark(key) == "invented" for key in keys_of(self.data))
+
 
 def load(path: Path | None = None) -> CardSet:
     """The default set, with the keys of the user's TOML file in place of its own; raises RulesError on nonsense."""
     if path is None:
         return default()
     try:
-        user = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise _error("moogh.cards_unreadable", file=path.name, error=str(error)) from error
+    return parse(text, path.name)
+
+
+def parse(text: str, name: str) -> CardSet:
+    """The default set, with the keys of a TOML text in place of its own; `name` is told where it is no TOML."""
+    try:
+        user = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _error("moogh.cards_unreadable", file=name, error=str(error)) from error
     data, provenance = _plain(_shipped())
     changed, marks = _plain(user, partial=True)
     for table, values in changed.items():
@@ -111,6 +139,7 @@ def load(path: Path | None = None) -> CardSet:
         else:
             data[table] = {**data[table], **values}
             provenance.update({f"{table}.{key}": marks.get(f"{table}.{key}", marks[table]) for key in values})
+    data["turn_icon"] = {space: way for space, way in data["turn_icon"].items() if way != NO_ICON}
     return from_data(data, provenance)
 
 
@@ -118,7 +147,7 @@ def used(path: Path | None, options: Mapping[str, str | int | bool]) -> DataUsed
     """The default card set, with the user's file over it."""
     cards = load(path)
     name = "default" if path is None else path.stem
-    return DataUsed(name, cards.digest, cards.provenance, {} if path is None else {"cards": dict(cards.data)})
+    return DataUsed(name, cards.digest, cards.provenance, {} if path is None else {"cards": cards.marked})
 
 
 @cache
@@ -130,12 +159,12 @@ def default() -> CardSet:
 def from_data(data: Json, provenance: Mapping[str, str] | None = None) -> CardSet:
     """The set of a canonical JSON object; raises RulesError with the first fault, its place and what was wanted.
 
-    A `provenance` inside the data, a string for the whole set, is taken over.
+    A `provenance` inside the data, a string for the whole set or one a table or key, is taken over.
     """
     for fault in faults(data):
         raise RulesError(fault, f"card set: {fault.rule} {dict(fault.values)}")
-    whole = data.get("provenance")
-    marks = dict.fromkeys(TABLES, whole) if isinstance(whole, str) else {}
+    whole = data.get("provenance", {})
+    marks = dict.fromkeys(TABLES, whole) if isinstance(whole, str) else dict(whole)
     data = json.loads(json.dumps({table: data[table] for table in TABLES}))
     board = data["board"]
     return CardSet(
@@ -162,6 +191,17 @@ def from_data(data: Json, provenance: Mapping[str, str] | None = None) -> CardSe
     )
 
 
+def keys_of(data: Mapping[str, Any]) -> Iterator[str]:
+    """Every value of a card set that has a provenance of its own."""
+    for table in TABLES:
+        if table == "obstacles":
+            yield table
+        elif table == "characters":
+            yield from (f"{table}.{man}.{side}" for man in data[table] for side in data[table][man])
+        else:
+            yield from (f"{table}.{key}" for key in (AROUND if table == "turn_icon" else data[table]))
+
+
 def faults(data: Json) -> Iterator[Refusal]:
     """Everything that is wrong with a card set in canonical form, most basic things first."""
     if not isinstance(data, Mapping):
@@ -172,6 +212,10 @@ def faults(data: Json) -> Iterator[Refusal]:
     for key in data:
         if key not in TABLES and key != "provenance":
             yield _fault("moogh.cards_unknown", where=key)
+    marks = data.get("provenance", {})
+    for where, mark in marks.items() if isinstance(marks, Mapping) else [("provenance", marks)]:
+        if mark not in PROVENANCE:
+            yield _fault("moogh.cards_provenance", where=str(where), got=str(mark))
     for table in TABLES:
         wanted = list if table == "obstacles" else Mapping
         if table not in missing and not isinstance(data[table], wanted):

@@ -200,7 +200,7 @@ def to_json(state: State) -> dict[str, Json]:
     return {
         "game": "moogh",
         "version": VERSION,
-        "cards": None if rule.cards == card_sets.default() else dict(rule.cards.data),
+        "cards": None if rule.cards.marked == card_sets.default().marked else rule.cards.marked,
         "cards_digest": rule.cards.digest,
         "seats": dict(rule.seats),
         "teams": dict(rule.teams),

@@ -97,7 +97,7 @@ def notes(state: State) -> tuple[Message, ...]:
         found.append(Message("moogh.second_die", (("points", abs(state.balance)),)))
     if state.rule.secret_actions and state.over is None and state.phase in (1, 3):
         found.append(Message("moogh.protolanguage"))
-    if state.round == 1 and state.phase == 1 and "invented" in state.rule.cards.provenance.values():
+    if state.round == 1 and state.phase == 1 and state.rule.cards.invented:
         found.append(Message("moogh.cards_invented"))
     return tuple(found)
 
