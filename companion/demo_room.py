@@ -153,9 +153,12 @@ class Room:
         self.table.stage.disturb(event)
 
     def aimed(self) -> bool:
-        """Turns a knocked camera back when the screen says for a while that markers have left its picture; whether that
-        was done just now. To be asked once a tick."""
-        lost = any(t.words.id == "vision.few_markers" for t in self._bulletin.snapshot().troubles)
+        """Turns a knocked camera back when the screen says for a while that markers or places have left its picture;
+        whether that was done just now. To be asked once a tick."""
+        judgement = self._service.match.judgement
+        unread = [value for m in (judgement.details if judgement else ()) for _, value in m.values]
+        lost = "@vision.reason.out_of_picture" in unread
+        lost |= any(t.words.id == "vision.few_markers" for t in self._bulletin.snapshot().troubles)
         self._lost_ticks = self._lost_ticks + 1 if lost else 0
         if self._lost_ticks * FRAME_S < AIM_S or not self._knocks:
             return False

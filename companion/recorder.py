@@ -167,7 +167,9 @@ def _begun(file: Path, head: dict[str, Any], games: GamesByName) -> Match:
 def _lines(file: Path) -> Iterator[tuple[int, Any]]:
     try:
         text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise RecordingError(f"the recording {file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
         raise RecordingError(f"the recording {file} cannot be read: {error}") from error
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.geometry import Array, Camera, camera_from_plane, follow_camera, nudged_camera
-from calibration.profile import Corners3, Point, TableProfile
+from calibration.profile import Corners3, Lens, Point, TableProfile
 from devices.contract import Image
 from vision.contract import VisionError
 from vision.own_print import can_find, find_board
@@ -31,6 +31,8 @@ FAST_WINDOWS_PX = (7, 15)
 OUTLIER_MM = 3.0
 """A marker whose corners are off by more than this has been moved (or misread) and is left out."""
 
+ENOUGH, FEW = 3, 2
+"""Markers that give the board's place, and those that give it where the lens is known or was learned from more."""
 
 REGION_PX = 12
 """Margin about a marker's last place in which it is looked for again."""
@@ -69,6 +71,7 @@ class Registration:
         self._found: tuple[Point, ...] = ()
         self._seen_markers = False
         self._own_print = can_find(profile.board)
+        self._lens = profile.lens
         self._in_vain = 0
         self.trouble = "vision.no_board"
         markers = profile.board.markers
@@ -107,6 +110,8 @@ class Registration:
             quad = np.stack([np.asarray(c, dtype=np.float64) for c in pose.markers_px.values()])
             self._patches = remembered(picture, *quads(quad, MARKER_MARGIN)), pose
             self._shift = np.zeros((len(quad), 2))
+            if len(quad) >= ENOUGH:
+                self._lens = self._profile.lens or _lens_of(pose.camera)
         self._pose = pose
         self._seen_markers |= pose is not None or self.trouble != "vision.no_board"
         return pose if pose is not None or self._seen_markers else self._by_own_print(picture)
@@ -159,7 +164,7 @@ class Registration:
         if pose is not None:
             return pose
         found, drift = self._looked_for(picture, before)
-        if len(found) < min(3, len(before.markers_px)):
+        if len(found) < min(ENOUGH, len(before.markers_px)):
             return None
         if drift < STILL_PX:
             return Pose(before.camera, before.residual_mm, before.markers_px)
@@ -187,7 +192,7 @@ class Registration:
             return None
         patches, anchor = self._patches
         moved, seen = shifts(patches, picture)
-        if np.count_nonzero(seen) < min(3, len(seen)) or _rms(moved[seen]) > CREPT_PX:
+        if np.count_nonzero(seen) < min(ENOUGH, len(seen)) or _rms(moved[seen]) > CREPT_PX:
             return None
         if _rms(moved[seen] - self._shift[seen]) < STILL_PX:
             return Pose(before.camera, before.residual_mm, before.markers_px)
@@ -252,6 +257,7 @@ class Registration:
         wanted = set(self._bits)
         found: dict[int, Corners] = {}
         strangers = False
+        least = min(ENOUGH, len(wanted))
         passes = [(640, 3), (640, 0), (1280, 0), (1280, 1), (1280, 2)]
         if max(full.shape[:2]) > 1600:
             passes += [(2600, 0), (2600, 2)]
@@ -266,16 +272,24 @@ class Registration:
                     strangers |= int(i) not in wanted
                     if int(i) in wanted and int(i) not in found:
                         found[int(i)] = ((np.asarray(c).reshape(-1, 2) + 0.5) * scale - 0.5).astype(np.float32)
-            if len(found) < min(3, len(wanted)) or not found:
-                continue
-            pose = self._solved(dict(zip(found, _refined(full, list(found.values())), strict=True)), full)
-            if pose is None:
-                continue
-            missed = {} if len(pose.markers_px) == len(wanted) else self._predicted(full, pose)
-            return (self._solved({**pose.markers_px, **missed}, full) if missed else None) or pose
+            pose = self._searched_pose(found, full) if found and len(found) >= least else None
+            if pose is not None:
+                return pose
+        if len(found) == FEW < least and self._lens is not None:  # so few are believed only where nothing is off
+            pose = self._searched_pose(found, full)
+            if pose is not None and pose.residual_mm <= OUTLIER_MM / 2:
+                return pose
         few = "vision.few_markers" if found else "vision.no_board"
         self.trouble = "vision.wrong_markers" if strangers and not found else few
         return None
+
+    def _searched_pose(self, found: Mapping[int, Corners], full: Image) -> Pose | None:
+        """The pose of markers just found, and of those that the detector missed."""
+        pose = self._solved(dict(zip(found, _refined(full, list(found.values())), strict=True)), full)
+        if pose is None:
+            return None
+        missed = {} if len(pose.markers_px) == len(self._bits) else self._predicted(full, pose)
+        return (self._solved({**pose.markers_px, **missed}, full) if missed else None) or pose
 
     def _predicted(self, full: Image, pose: Pose) -> dict[int, Corners]:
         """Markers that the detector missed but that lie where the pose says."""
@@ -306,7 +320,9 @@ class Registration:
         solid = np.concatenate([np.array(self._corners_mm(i), dtype=np.float64) for i in found])
         pixels = np.concatenate([np.asarray(c, dtype=np.float64) for c in found.values()])
         lift = float(solid[:, 2].mean())
-        camera = camera_from_plane(solid[:, :2], pixels, width, height, self._profile.lens)
+        camera = camera_from_plane(
+            solid[:, :2], pixels, width, height, self._lens if len(found) <= FEW else self._profile.lens
+        )
         if camera is None:
             return None
         raised = camera.translation_mm - camera.rotation[:, 2] * lift
@@ -317,6 +333,13 @@ class Registration:
             return None
         residual = _residual(better, solid, pixels)
         return Pose(better, residual, dict(found)) if np.isfinite(residual) else None
+
+
+def _lens_of(camera: Camera) -> Lens:
+    """The inner geometry that a camera over the board was found to have."""
+    k1, k2, p1, p2, k3 = (float(x) for x in camera.distortion.ravel()[:5])
+    (fx, _, cx), (_, fy, cy), _ = camera.matrix.tolist()
+    return Lens(camera.width, camera.height, fx, fy, cx, cy, (k1, k2, p1, p2, k3))
 
 
 def _rms(moved: Array) -> float:

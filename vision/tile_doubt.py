@@ -80,7 +80,7 @@ def belief(scores: Floats, share: Floats, arms: Arms, light: Light, usual: Light
     path = clear * burnt
     others = path * open_ * _falling(plainest, GARISH)
     glare = (light.burnt - usual.burnt > BURNT_TILE[0]) | (usual.burnt > BURNT_BOARD[0]) | (open_ < 1.0)
-    reasons = np.select([light.level < DARK_LEVEL, glare, path < 1.0], ["dark", "glare", "unclear"], "")
+    reasons = np.select([light.level < DARK_LEVEL, glare, others < 1.0], ["dark", "glare", "unclear"], "")
     return Belief(path, others, reasons)
 
 

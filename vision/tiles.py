@@ -18,19 +18,16 @@ from vision.overlay import draw_tiles
 from vision.pictures import as_bgr, colourless, fault_of
 from vision.reading import SURE_LEAD, Fact, Reading
 from vision.registration import Pose, Registration, board_corners_px
-from vision.sampling import LOG_OFFSET, Bools, Floats, Indices, middle
+from vision.sampling import Bools, Floats, Indices
+from vision.tile_change import Maps, changed_tiles, compared, probe_of, relit
 from vision.tile_layout import PATHS, PROBE
 from vision.tile_pawns import PAWNS, Pawn, PawnLook, pawn_of
 from vision.tile_reading import Evidence, Learned, covered, lead, look_again, study
-from vision.tile_view import CHANGED_LEVELS, Layout
+from vision.tile_view import Layout
 
 Anys = NDArray[Any]
-Maps = tuple[Anys, Anys]
-
 SIZES = ("tile", "tile_height", "door_diameter", "door_height", "pawn_radius", "pawn_centre_height")
 
-CHANGED_SAMPLES = 3
-"""Changed samples (of 225) that make a tile worth reading again: 1.3 % of it."""
 UNREAD_SHARE = 0.4
 """When more of the tiles than this are open to view and yet unclear, something is wrong with the whole picture."""
 WHOLE = 0.97
@@ -48,7 +45,8 @@ class _Memory:
     """The last pictures' evidence. `maps` are remap coordinates of its probes (None until they are needed), `corners`
     the board in the picture, `unread` the share of tiles that lie open to view and are yet unclear. `agreed` is the
     evidence of the last picture that the table agreed on, `same` (T) the places that show nothing else since. All
-    probes are kept in the light of the picture that was studied."""
+    probes are kept in the light of the picture that was studied. `blind`: the trouble for which the last picture could
+    not show a change."""
 
     camera: Camera
     learned: Learned
@@ -60,6 +58,7 @@ class _Memory:
     agreed: Evidence
     same: Bools
     unread: float
+    blind: str = ""
 
 
 class TileReader:
@@ -105,6 +104,8 @@ class TileReader:
         trouble = ""
         if pose.moved:
             trouble = "vision.board_moved"
+        elif memory.blind:
+            trouble = memory.blind
         elif memory.unread > UNREAD_SHARE:
             trouble = fault_of(picture) or "vision.unclear"
         facts = memory.facts
@@ -152,7 +153,7 @@ class TileReader:
         if self._memory is None or pose.moved:
             return self._studied(picture, pose, time_s)
         memory = self._followed(picture, pose, time_s, self._memory)
-        doubtful = memory.unread > UNREAD_SHARE or bool(memory.evidence.behind.any())
+        doubtful = bool(memory.blind) or memory.unread > UNREAD_SHARE or bool(memory.evidence.behind.any())
         if 0 <= time_s - memory.studied_s < (RELEARN_DOUBTFUL_S if doubtful else RELEARN_S):
             return memory
         anew = self._studied(picture, pose, time_s)
@@ -166,12 +167,20 @@ class TileReader:
         if memory.maps is None:
             memory = replace(memory, maps=self._maps(memory.camera, memory.evidence.poses))
         assert memory.maps is not None
-        light, changed = _compared(_probe(picture, memory.maps), memory.evidence)
+        light, changed, blind = compared(probe_of(picture, memory.maps), memory.evidence)
+        if blind != memory.blind:
+            memory = replace(memory, blind=blind)
+        if blind:
+            return memory
+        # Pawns that could not be told apart may have come into view.
+        unknown = None in memory.learned.colours.pawns and bool(changed.any())
+        # What could not be read in that picture, or in its light, may be clear in this one.
+        again = changed | _unclear(memory.evidence)
+        if np.count_nonzero(again) <= RELEARN_SHARE * len(changed):
+            changed = again
         which = np.flatnonzero(changed)
         if not len(which):
             return memory
-        # Pawns that could not be told apart may have come into view.
-        unknown = None in memory.learned.colours.pawns
         if unknown or len(which) > RELEARN_SHARE * len(changed):
             anew = self._studied(picture, pose, time_s)
             if anew is not None and (unknown or _better(anew, memory)):
@@ -186,7 +195,7 @@ class TileReader:
         if len(which):
             hand = bool(memory.evidence.behind.any())
             part = look_again(picture, pose.camera, self._layout, which, memory.learned, light, hand)
-            evidence = _merged(evidence, replace(part, probe=_relit(part.probe, np.exp(-light))))
+            evidence = _merged(evidence, replace(part, probe=relit(part.probe, np.exp(-light))))
         behind = covered(evidence.coloured, evidence.dark, evidence.paths, self._layout) & ~same
         other = np.flatnonzero(changed | (behind != memory.evidence.behind))
         evidence = replace(evidence, behind=behind)
@@ -200,8 +209,8 @@ class TileReader:
         if not len(some):
             return None
         before = _rows(agreed, some)
-        now = _probe(picture, self._maps(memory.camera, before.poses))
-        changed = _changed(now, before, np.exp(light))
+        now = probe_of(picture, self._maps(memory.camera, before.poses))
+        changed = changed_tiles(now, before, np.exp(light))
         return None if changed.all() else _rows(before, np.flatnonzero(~changed))
 
     def _maps(self, camera: Camera, poses: Array) -> Maps:
@@ -264,52 +273,18 @@ def _unread(evidence: Evidence) -> float:
     return float(np.count_nonzero(unclear)) / len(unclear)
 
 
+def _unclear(evidence: Evidence) -> Bools:
+    """The tiles that lie open to view and yet could not be read for certain."""
+    unclear = np.minimum(lead(evidence.paths), lead(evidence.pawns)) < SURE_LEAD
+    return np.asarray(unclear & ~evidence.behind & ~evidence.askew)
+
+
 def _better(anew: _Memory, memory: _Memory) -> bool:
     """Whether a new study is worth more than what is known: one made beside a hand must show more tiles than before."""
     if anew.unread > max(memory.unread, UNREAD_SHARE / 4):
         return False
     clear = [np.count_nonzero(~e.behind & (lead(e.paths) >= SURE_LEAD)) for e in (anew.evidence, memory.evidence)]
     return bool(clear[0] > clear[1]) or not anew.evidence.behind.any()
-
-
-def _probe(picture: Image, maps: Maps) -> Image:
-    """The 8-bit colours (T, 225, 3) of the probe's samples."""
-    found = cv2.remap(picture, maps[0], maps[1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(found, dtype=np.uint8)
-
-
-def _relit(probe: Image, gain: Floats) -> Image:
-    """The same samples (T, N, 3) in a light so many times as bright (BGR)."""
-    table = (_LEVELS + LOG_OFFSET) * gain - LOG_OFFSET
-    table = np.minimum(np.maximum(np.rint(table), 0.0), 255.0).astype(np.uint8).reshape(256, 1, 3)
-    return np.asarray(cv2.LUT(probe, table), dtype=np.uint8)
-
-
-_LEVELS = np.arange(256, dtype=np.float32)[:, None]
-
-
-def _compared(now: Image, before: Evidence) -> tuple[Floats, Bools]:
-    """How much brighter the board is than before (log of the median ratio, BGR), and which tiles have changed."""
-    some, were = (_few(each) + np.float32(LOG_OFFSET) for each in (now, before.probe))
-    gain = np.minimum(np.maximum(middle(some / were, 0), 0.2), 5.0).astype(np.float32)
-    return np.log(gain), _changed(now, before, gain)
-
-
-def _changed(now: Image, before: Evidence, gain: Floats) -> Bools:
-    """Which tiles have changed, in a light so many times as bright (BGR)."""
-    blue, green, red = cv2.split(cv2.absdiff(now, _relit(before.probe, gain)))
-    off = np.asarray(cv2.max(cv2.max(blue, green), red))
-    noise = 6.0 * float(middle(_few(off), 0))
-    limit = before.tolerance
-    if noise > CHANGED_LEVELS:
-        limit = np.maximum(limit, np.uint8(min(noise, 255.0)))
-    over = cv2.threshold(cv2.subtract(off, limit), 0, 1, cv2.THRESH_BINARY)[1]
-    return np.asarray(cv2.reduce(over, 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S)).ravel() >= CHANGED_SAMPLES
-
-
-def _few(probe: Anys) -> Floats:
-    """Some samples of each tile (T, 225, ...), all in a row: enough for a median."""
-    return np.asarray(probe[:, ::12].reshape(-1, *probe.shape[2:]), dtype=np.float32)
 
 
 _LOOK_FIELDS = tuple(f.name for f in fields(PawnLook))

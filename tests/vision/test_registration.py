@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import cv2
 import numpy as np
@@ -38,7 +39,40 @@ def blot(image: np.ndarray, view: object, marker: int) -> np.ndarray:  # type: i
     return image
 
 
-def test_three_markers_suffice_and_two_do_not() -> None:
+@pytest.mark.parametrize("lost", list(combinations(range(4), 2)))
+@pytest.mark.parametrize("known", ["lens", "learned"])
+def test_two_markers_suffice_where_the_lens_is_known_or_was_learned(lost: tuple[int, int], known: str) -> None:
+    before, view = drawn.camera(10), drawn.camera(13, tilt_deg=19)
+    inner = (float(view.matrix[i]) for i in ((0, 0), (1, 1), (0, 2), (1, 2)))
+    profile = drawn.profile(lens=Lens(view.width, view.height, *inner)) if known == "lens" else drawn.profile()
+    found = Registration(profile)
+    if known == "learned":
+        assert found.locate(drawn.picture(EMPTY, before)) is not None
+    picture = drawn.picture(EMPTY, view)
+    for number in lost:
+        picture = blot(picture, view, sorted(drawn.BOARD.markers.corners_mm)[number])  # type: ignore[union-attr]
+    assert worst_px(found, picture, view, profile) < 4.0
+    pose = found.locate(picture)
+    assert pose is not None and len(pose.markers_px) == 2, "and the board is followed by them"
+
+
+def test_two_markers_of_which_one_was_moved_are_no_board() -> None:
+    before, view, profile = drawn.camera(10), drawn.camera(13), drawn.profile()
+    spec = drawn.BOARD.markers
+    assert spec is not None
+    first, _, *others = sorted(spec.corners_mm)
+    found = Registration(profile)
+    assert found.locate(drawn.picture(EMPTY, before)) is not None
+    picture = drawn.picture(EMPTY, view)
+    for number in others:
+        picture = blot(picture, view, number)
+    away = {**spec.corners_mm, first: tuple((x + 25, y - 25, z) for x, y, z in spec.corners_mm[first])}
+    moved = Registration(drawn.profile(board=replace(drawn.BOARD, markers=Markers(spec.dictionary, away))))
+    assert moved.locate(drawn.picture(EMPTY, before)) is not None, "one of four that was moved is left out"
+    assert moved.locate(picture) is None
+
+
+def test_three_markers_suffice_and_two_do_not_under_an_unknown_lens() -> None:
     view, profile = drawn.camera(10), drawn.profile()
     three = blot(drawn.picture(EMPTY, view), view, 2)
     assert worst_px(Registration(profile), three, view, profile) < 3.0

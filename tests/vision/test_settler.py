@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from devices.contract import Frame, Image
 from tests.vision import drawn
@@ -27,6 +28,19 @@ def test_rest_is_announced_once_after_the_settling_time() -> None:
     assert fresh == [10]
     assert [s.state for s in told[:10]] == ["moving"] * 10
     assert {s.state for s in told[10:]} == {"still"}
+
+
+@pytest.mark.parametrize("sigma", [6.0, 10.0, 14.0])
+def test_the_noise_of_a_dim_table_is_no_motion_and_a_pawn_in_it_is_news(sigma: float) -> None:
+    start = next(k for k, v in LOOK.items() if k.startswith("pawn:") and v != "-")
+    end = next(k for k, v in LOOK.items() if k.startswith("pawn:") and v == "-")
+    after = {**LOOK, start: "-", end: LOOK[start]}
+    before, now = (np.asarray(drawn.picture(each, VIEW) * 0.5, dtype=np.uint8) for each in (LOOK, after))
+    settler = Settler(settle_ms=500)
+    told = feed(settler, noisy(before, 40, sigma), 0.0)
+    assert [i for i, s in enumerate(told) if s.fresh] == [10]
+    told = feed(settler, noisy(now, 40, sigma), 2.0)
+    assert [i for i, s in enumerate(told) if s.fresh] == [10]
 
 
 def test_the_settling_time_is_frame_time_whatever_the_rate() -> None:

@@ -83,3 +83,26 @@ def test_a_picture_of_which_nothing_can_be_learned_replaces_nothing(time_s: floa
     assert again.troubles == ()
     assert wrong(again, truth) == []
     assert asked(again, truth) == []
+
+
+@pytest.mark.parametrize("gain", [0.06, 0.09, 0.11, 0.14, 0.2, 0.3, 0.6, 1.2, 1.35, 1.6, 2.0, 3.0, 4.5, 8.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_done_while_the_light_is_bad_is_not_taken_for_nothing_and_is_read_when_it_is_good(
+    seed: int, gain: float
+) -> None:
+    truth = drawn.look(seed)
+    reader = read_and_agreed(truth, drawn.picture(truth, VIEW, seed=seed))
+    start = next(k for k, v in truth.items() if k.startswith("pawn:") and v == "1")
+    end = next(k for k, v in truth.items() if k.startswith("pawn:") and v == "-")
+    turned = next(k for k in truth if k.startswith("path:") and k[-2:] not in (start[-2:], end[-2:]))
+    other = next(p for p in drawn.PATHS if p != truth[turned])
+    after = {**truth, start: "-", end: "1", turned: other}
+    picture = drawn.picture(after, VIEW, seed=seed)
+    bad = np.clip(picture.astype(float) * gain, 0, 255).astype(np.uint8)
+    for number in range(1, 4):
+        reading = reader.read(drawn.frame(bad, number, 0.3 * number))
+        assert reading.troubles or wrong(reading, after) == []
+    good = reader.read(drawn.frame(picture, 4, 1.5))
+    assert good.troubles == ()
+    assert wrong(good, after) == []
+    assert asked(good, after) == []
