@@ -21,8 +21,8 @@ CHANGED_LEVELS, MOST_LEVELS = 12.0, 36.0
 """Grey levels (of 255, after smoothing) from which a pixel counts as changed; and the most to which noise may raise
 that (a pawn differs from its tile by more)."""
 
-NOISE = 6.0
-"""Times the usual difference of two pictures: nearly five standard deviations; hardly a pixel exceeds it by noise."""
+NOISE = 7.0
+"""Times the middling difference of two pictures: nearly five standard deviations; noise hardly ever exceeds it."""
 
 NEWS_SHARE = 0.0003
 """Part of the picture that must differ from the last table at rest to be worth a new reading: half a moved pawn."""
@@ -96,9 +96,7 @@ def _changed(now: Image, before: Image) -> Image:
     ratio = min(max(float(middle(few[0] / few[1], 0)), 0.2), 5.0)
     # Clipped and dark pixels do not follow the light; a wide band about the ratio forgives them.
     off = cv2.absdiff(now, cv2.convertScaleAbs(before, alpha=ratio))
-    usual = float(
-        cv2.mean(cv2.threshold(off, CHANGED_LEVELS, 0, cv2.THRESH_TRUNC)[1])[0]
-    )  # what moves counts for little in it
+    usual = float(middle(np.ascontiguousarray(off[::4, ::4]).ravel().astype(np.float32), 0)) + 0.5
     limit = min(max(NOISE * usual, CHANGED_LEVELS), MOST_LEVELS)
     return np.asarray(cv2.threshold(off, limit, 255, cv2.THRESH_BINARY)[1], dtype=np.uint8)
 
