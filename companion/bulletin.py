@@ -27,18 +27,21 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The one open question: its id (sent back with the answer), words, answers (likeliest first), places."""
+    """The one open question: its id (sent back with the answer), words, answers (likeliest first), places; `clip`
+    names the pictures of what it is about, empty where there are none."""
 
     id: str
     words: Message
     answers: tuple[Answer, ...]
     places: tuple[str, ...] = ()
+    clip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnLine:
     """One final turn of the record: its number from 1, the player, its notation and its words; `corrected` when a
-    person changed it; `refused` is the rule it breaks after a correction before it, or empty."""
+    person changed it; `refused` is the rule it breaks after a correction before it, or empty; `doubt` says who has
+    doubted it and what came of it, `doubted` that nothing has come of it yet, `clip` names its pictures."""
 
     number: int
     player: int
@@ -46,6 +49,9 @@ class TurnLine:
     words: Message
     corrected: bool = False
     refused: str = ""
+    doubt: Message | None = None
+    doubted: bool = False
+    clip: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from calibration.profile import TableProfile
 from companion.bulletin import Device
 from companion.commands import Corners
+from companion.footage import Keep
 from companion.games.contract import Look, Message
 
 
@@ -24,7 +25,7 @@ class Task:
     empty when nobody has named one. `tapped` are the board's corners as parts of the picture's width and height, in the
     board's own order; none where the profile tells where the board lies. `rest` (`module:attribute`, empty: the usual
     one) tells rest from motion. Raw frames of readings are kept in `frames` as
-    JPEG, unless that is empty.
+    JPEG, unless that is empty. `remembers`: whether clips of the last minute can be asked for.
     """
 
     profile: TableProfile
@@ -35,6 +36,7 @@ class Task:
     tapped: Corners = ()
     frames: str = ""
     rest: str = ""
+    remembers: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,14 @@ class Report:
 @dataclass(frozen=True, slots=True)
 class Orders:
     """The answer to a beat: whether a new reading is wanted; what was agreed on (frame number and look), which corner
-    was named, which corners were tapped (none: the profile's own again) and whether to end, each told once."""
+    was named, which corners were tapped (none: the profile's own again), which clips to keep and whether to end, each
+    told once."""
 
     want: bool
     agreed: tuple[int, Look] | None = None
     corner: str = ""
     tapped: Corners | None = None
+    keep: tuple[Keep, ...] = ()
     end: bool = False
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from calibration.profile import CalibrationError
 from companion import tools
 from companion.bulletin import Bulletin
+from companion.clips import FOLDER as CLIPS
+from companion.clips import Clips
 from companion.config import DATA, Config, ConfigError, load_config
 from companion.demo import Demo
 from companion.games.contract import Message, RulesError
@@ -205,7 +207,8 @@ def _demo(args: argparse.Namespace) -> int:
         journal, _ = open_journal(data)
         stack.callback(journal.close)
         bulletin = Bulletin()
-        service = _service(journal, bulletin, games, hints=args.hints)
+        clips = Clips(data / CLIPS)
+        service = _service(journal, bulletin, games, clips, hints=args.hints)
         demo = Demo(entry, service, bulletin, seed, speed, _scenario(args.scenario))
         disk = FaultyDisk(FolderDisk(data), demo.room.faults)
         journal.before_write = disk.before_write
@@ -218,6 +221,7 @@ def _demo(args: argparse.Namespace) -> int:
         if args.turns is None or args.port is not None or args.host is not None:
             port = args.port if args.port is not None else 8000
             server = _server(service, bulletin, games, data, args.host or "127.0.0.1", port)
+            server.add_clips(clips)
             server.add_lab(FaultLab(demo.room.faults))
             stack.enter_context(server)
             print(f"{entry.name} plays at {server.url}{f' (phones: {server.join_url})' if server.join_url else ''}")
@@ -252,7 +256,13 @@ def _scenario(file: Path | None) -> tuple[Fault, ...]:
 
 
 def _service(
-    journal: Journal, bulletin: Bulletin, games: Mapping[str, GameEntry], *, hints: bool = False, undo: str = "chance"
+    journal: Journal,
+    bulletin: Bulletin,
+    games: Mapping[str, GameEntry],
+    clips: Clips,
+    *,
+    hints: bool = False,
+    undo: str = "chance",
 ) -> Service:
     return Service(
         rules_of,
@@ -262,6 +272,7 @@ def _service(
         data=lambda name, options: games[name].data_used(options),
         hint=(lambda name: games[name].load_hint()) if hints else None,
         undo=undo,
+        clips=clips,
     )
 
 
@@ -306,12 +317,14 @@ def _run(args: argparse.Namespace) -> int:
         journal, damaged = open_journal(data)
         stack.callback(journal.close)
         bulletin = Bulletin()
-        service = _service(journal, bulletin, games, hints=config.hints, undo=config.undo)
+        clips = Clips(data / CLIPS, config.clips_mb)
+        service = _service(journal, bulletin, games, clips, hints=config.hints, undo=config.undo)
         if damaged is not None:
             words = Message("companion.journal_damaged", (("file", str(damaged)),))
             print(f"companion: {say(words)}", file=sys.stderr)
             service.report(None, "journal file", words)
         server = _server(service, bulletin, games, data, host, port, config)
+        server.add_clips(clips)
         stack.enter_context(server)
         service.start()
         stack.callback(service.stop)

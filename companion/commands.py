@@ -2,7 +2,7 @@
 
 Each carries its author; a command that cannot be carried out now is answered with a Message, never an exception. What
 only the service can know is added by it, whatever the giver sent: `id`, `manual`, `corners` and `done_expected` of a
-new game, `at_s` of `done` and `declare`, `found` of `hint`.
+new game, `at_s` of `done` and `declare`, `found` of `hint`, `clip` of `doubt`.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ COMMANDS: dict[str, Command] = {
         Command("set_facts", ("facts",)),  # play by hand: the table now looks so (`path:b3` -> `NE`), judged as if seen
         Command("correct", ("facts",)),  # the agreed position is wrong there: change it, judge again
         Command("correct_turn", ("number", "text")),  # the record is wrong there: change it, judge what follows again
+        Command("doubt", ("number",)),  # turn `number` is doubted: its pictures are kept, and the table decides
+        Command("uphold", ("number",)),  # the doubted turn stands as it is
         Command("declare", ("text",)),  # a turn in notation that no camera sees (resign, an unseen act, any turn)
         Command("agree"),  # consents to the open offer (draw, undo across a roll)
         Command("decline"),

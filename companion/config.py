@@ -12,7 +12,11 @@ from companion.words import LANGUAGES
 
 DATA = Path.home() / ".local" / "share" / "tabletop-companion"
 """Where matches are kept when nobody names another folder."""
-_KINDS: dict[str, tuple[type, str]] = {"port": (int, "a number"), "hints": (bool, "true or false")}
+_KINDS: dict[str, tuple[type, str]] = {
+    "port": (int, "a number"),
+    "hints": (bool, "true or false"),
+    "clips_mb": (int, "a number"),
+}
 
 
 class ConfigError(Exception):
@@ -27,7 +31,7 @@ class Config:
     `data_file`: a user's own tile set, board, cards or catalogue for `game`. Both lie beside the configuration, if
     relative. `hints`: whether the players may ask for one.
     `undo`: what all must agree to take back (`free`: nothing, `chance`: what brought chance or hidden things,
-    `always`)."""
+    `always`). `clips_mb`: so much disk the pictures of doubted turns may take, the oldest go first; 0 keeps none."""
 
     game: str = "moguli"
     camera: str = ""
@@ -41,6 +45,7 @@ class Config:
     data_file: str = ""
     hints: bool = False
     undo: str = "chance"
+    clips_mb: int = 256
     host: str = "127.0.0.1"
     port: int = 8000
 
@@ -72,6 +77,8 @@ def load_config(file: Path) -> Config:
         raise ConfigError(f"{file}: language = {config.language!r} is not known; known are {', '.join(LANGUAGES)}")
     if config.undo not in UNDO:
         raise ConfigError(f"{file}: undo = {config.undo!r} is not known; known are {', '.join(UNDO)}")
+    if not 0 <= config.clips_mb <= 100_000:
+        raise ConfigError(f"{file}: clips_mb must be between 0 and 100000, not {config.clips_mb}")
     if not 0 <= config.port < 65536:
         raise ConfigError(f"{file}: port must be between 0 and 65535, not {config.port}")
 

@@ -18,8 +18,10 @@ from calibration.profile import Board, Point, TableProfile
 from companion.bulletin import Device
 from companion.commands import Corners
 from companion.evidence import Author, Seen
+from companion.footage import Footage, Keep
 from companion.games.contract import Look, Message
 from companion.words import knows
+from devices.capture import Told
 from devices.contract import Condition, Frame, Image, Source
 from devices.supervised import Supervised
 from vision.contract import Reader
@@ -106,7 +108,9 @@ class Eyes:
         settler: RestWatch | None = None,
         bulletin: Gallery | None = None,
         side_known: bool | None = None,
+        remembers: bool = True,
     ) -> None:
+        """`remembers`: clips of the last minute can be asked for, where pictures are shown at all."""
         self._profile, self._reader_of, self._service, self._bulletin = profile, reader_of, service, bulletin
         self._reader = reader_of(profile)
         self._settler: RestWatch = settler or Settler()
@@ -128,6 +132,9 @@ class Eyes:
         self._bad_since_s: float | None = None
         self._open = False
         self._rested = self._troubled = self._shaken = False
+        self._footage = Footage() if remembers and bulletin is not None else None
+        self.fed = False
+        """True while the camera itself tells of every picture; else those that are looked at are remembered."""
         self.readings = 0
 
     @property
@@ -179,9 +186,21 @@ class Eyes:
                 self._tapped = points
         return why
 
+    def remember(self, frame: Frame) -> None:
+        """Notes a picture for a clip that somebody may ask for."""
+        if self._footage is not None:
+            self._footage.add(frame)
+
+    def keep(self, keep: Keep) -> None:
+        """Has a clip written of what is remembered."""
+        if self._footage is not None:
+            self._footage.keep(keep)
+
     def gone(self) -> None:
         """Notes that no pictures come any more."""
         self._open = False
+        if self._footage is not None:
+            self._footage.flush()
 
     @property
     def finds_board_anywhere(self) -> bool:
@@ -192,6 +211,8 @@ class Eyes:
         """The evidence of this picture, if it was worth a reading and its board was found; also shows it. A picture
         that is not `fit` (frozen, torn, another camera's) is shown, but nothing is concluded from it."""
         self._hear_service(frame)
+        if not self.fed:
+            self.remember(frame)
         if not fit:
             self._open = self._rested = False
             if self._bulletin is not None and frame.time_s - self._shown_s >= PICTURE_S:
@@ -336,7 +357,7 @@ class EyesThread:
     def run(self) -> None:
         """Looks until `stop`."""
         anywhere = self._eyes.finds_board_anywhere
-        camera = Supervised(lambda: self._opener(self._url), self._url, anywhere=anywhere)
+        camera = Supervised(self._opened, self._url, anywhere=anywhere)
         try:
             while not self._stop.is_set():
                 frame = camera.read(WAIT_S)
@@ -348,6 +369,13 @@ class EyesThread:
                 self._beat()
         finally:
             camera.close()
+
+    def _opened(self) -> Source[Frame]:
+        source = self._opener(self._url)
+        self._eyes.fed = isinstance(source, Told)
+        if isinstance(source, Told):
+            source.on_frame = self._eyes.remember
+        return source
 
     def _look(self, frame: Frame, camera: Supervised) -> None:
         try:

@@ -14,6 +14,7 @@ from companion.games.contract import Json, Look, Message, Refusal, Rules, Setup,
 from companion.match import (
     Asked,
     Choice,
+    Contest,
     Entry,
     Event,
     GamesByName,
@@ -99,7 +100,10 @@ def _provisional(match: Match, d: Mapping[str, Json]) -> Match:
 
 
 def _withdrawn(match: Match, d: Mapping[str, Json]) -> Match:
-    return _moved(replace(match, provisional=None, pressed=()), lag=match.table if d["lag"] else None)
+    contests = _until(match, match.turns)
+    return _moved(
+        replace(match, provisional=None, pressed=(), contests=contests), lag=match.table if d["lag"] else None
+    )
 
 
 def _turn(match: Match, d: Mapping[str, Json]) -> Match:
@@ -130,6 +134,7 @@ def _undone(match: Match, d: Mapping[str, Json]) -> Match:
         pressed=(),
         offer=None,
         throw=throw,
+        contests=_until(match, d["to"]),
     )
     return _moved(_phase(shorter), lag=match.table if d["lag"] else None)
 
@@ -141,7 +146,12 @@ def _corrected(match: Match, d: Mapping[str, Json]) -> Match:
     entry = Entry(d["player"], "", words, "corrected", facts)
     told = {**match.told, **d["told"]}
     changed = replace(
-        match, entries=(*match.entries, entry), states=(*match.states, state), provisional=None, told=told
+        match,
+        entries=(*match.entries, entry),
+        states=(*match.states, state),
+        provisional=None,
+        told=told,
+        contests=_decided(match, None, "changed", d["player"]),
     )
     return _moved(_phase(changed), lag=None)
 
@@ -159,7 +169,10 @@ def _rewritten(match: Match, d: Mapping[str, Json]) -> Match:
         after, entry = _again(rules, states[-1], entry)
         entries.append(entry)
         states.append(after)
-    changed = replace(match, entries=tuple(entries), states=tuple(states), provisional=None, pressed=())
+    contests = _decided(match, d["number"], "changed", d.get("player", -1))
+    changed = replace(
+        match, entries=tuple(entries), states=tuple(states), provisional=None, pressed=(), contests=contests
+    )
     return _moved(_phase(changed), lag=None)
 
 
@@ -230,6 +243,27 @@ def _agreed(match: Match, d: Mapping[str, Json]) -> Match:
     return replace(match, offer=replace(match.offer, agreed=match.offer.agreed | set(d["players"])))
 
 
+def _contested(match: Match, d: Mapping[str, Json]) -> Match:
+    others = tuple(c for c in match.contests if c.number != d["number"])
+    return replace(match, contests=(*others, Contest(d["number"], d["player"], d["clip"])))
+
+
+def _upheld(match: Match, d: Mapping[str, Json]) -> Match:
+    return replace(match, contests=_decided(match, d["number"], "stands", d["player"]))
+
+
+def _decided(match: Match, number: int | None, how: str, player: int) -> tuple[Contest, ...]:
+    """The doubted turns, of which this one (None: every open one) has been decided."""
+    return tuple(
+        replace(c, decided=how, decider=player) if not c.decided and number in (None, c.number) else c
+        for c in match.contests
+    )
+
+
+def _until(match: Match, number: int) -> tuple[Contest, ...]:
+    return tuple(c for c in match.contests if c.number <= number)
+
+
 def _applied(rules: Rules[Any, Any], state: Any, turn_or_facts: Any) -> Any:
     after = (
         rules.with_look(state, turn_or_facts) if isinstance(turn_or_facts, dict) else rules.apply(state, turn_or_facts)
@@ -276,6 +310,8 @@ _CHANGES: dict[str, Callable[[Match, Mapping[str, Json]], Match]] = {
     "undoubted": lambda m, d: m,
     "caught_up": lambda m, d: _moved(m, lag=None),
     "rechecked": lambda m, d: replace(_moved(m, lag=None), recheck=True, told={}),
+    "contested": _contested,
+    "upheld": _upheld,
     "paused": lambda m, d: replace(m, paused=True),
     "resumed": lambda m, d: replace(m, paused=False),
 }

@@ -110,6 +110,18 @@ class Throw:
 
 
 @dataclass(frozen=True, slots=True)
+class Contest:
+    """A turn that somebody doubts: its number, by which player (-1: the table), the name of its clip (empty: there are
+    no pictures of it), and what the table has decided: "" (nothing yet), "stands" or "changed", and who said so."""
+
+    number: int
+    player: int
+    clip: str = ""
+    decided: str = ""
+    decider: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class StartCheck:
     """The table before turn 1: the start that its look makes (None: no legal one yet), what is wrong, what was told."""
 
@@ -130,7 +142,8 @@ class Match:
     `table`: how the table looks by the last judgement; `lag`: how it still looks although the match has gone elsewhere
     (after an undo by button, until somebody has put it back); `told`: facts that a person has settled against the
     camera, with what the camera said; `doubt`: a verdict that waits for a second reading, and since when; `pressed`:
-    the done-buttons pressed since the last final turn as (player, frame time in seconds); `throw`: the newest roll.
+    the done-buttons pressed since the last final turn as (player, frame time in seconds); `throw`: the newest roll;
+    `contests`: the turns that somebody doubts or has doubted, by number.
     """
 
     games: GamesByName = field(compare=False, repr=False)
@@ -161,6 +174,7 @@ class Match:
     pressed: tuple[tuple[int, float], ...] = ()
     recheck: bool = False
     throw: Throw | None = None
+    contests: tuple[Contest, ...] = ()
 
     @property
     def rules(self) -> Rules[Any, Any]:

@@ -262,7 +262,7 @@ def _correct_turn(draft: Draft, args: Mapping[str, Json], author: Author) -> Rep
     after = rules.apply(match.states[index], rules.parse(text))
     if isinstance(after, Refusal):
         return _by_rule(after)
-    draft.add("rewritten", number=number, text=rules.text(rules.parse(text)))
+    draft.add("rewritten", number=number, text=rules.text(rules.parse(text)), player=_number(author))
     broken = sum(bool(e.refused) for e in draft.match.entries)
     words = Message("table.rewritten", (("number", number),))
     draft.judged("corrected", words, [Message("table.broken_turns", (("count", broken),))] if broken else [])
@@ -325,6 +325,25 @@ def _decline(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     return OK
 
 
+def _doubt(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    """Notes that a turn is doubted; what the table then decides comes as any other command."""
+    match, number = draft.match, args["number"]
+    known = match.turns + (match.provisional is not None)
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= known:
+        return refused("companion.no_such_turn", number=shortened(number))
+    clip = str(args.get("clip") or next((c.clip for c in match.contests if c.number == number), ""))
+    draft.add("contested", number=number, player=_number(author), clip=clip)
+    return OK if clip else Reply(True, Message("table.doubt_without_pictures"))
+
+
+def _uphold(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    number = args["number"]
+    if not any(c.number == number and not c.decided for c in draft.match.contests):
+        return refused("table.not_doubted", number=shortened(number))
+    draft.add("upheld", number=number, player=_number(author))
+    return OK
+
+
 def _plain(kind: str) -> Callable[[Draft, Mapping[str, Json], Author], Reply]:
     def order(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
         draft.add(kind)
@@ -357,6 +376,8 @@ _ORDERS: dict[str, tuple[tuple[str, ...], Callable[[Draft, Mapping[str, Json], A
     "set_facts": (_ON, _set_facts),
     "correct": (_ON, _correct),
     "correct_turn": (_GAME, _correct_turn),
+    "doubt": (_GAME, _doubt),
+    "uphold": (_GAME, _uphold),
     "declare": (_ON, _declare),
     "agree": (_GAME, _agree),
     "decline": (_GAME, _decline),

@@ -19,6 +19,7 @@ from companion.channel import Beat, Orders, Report, Task, channel
 from companion.commands import Corners
 from companion.evidence import Seen
 from companion.eyes import Hearer, refused_corners
+from companion.footage import Keep
 from companion.games.contract import Look, Message
 
 SILENT_S, SILENT_LIMIT_S = 2.0, 16.0
@@ -77,6 +78,7 @@ class EyesProcess:
         self._agreed: tuple[int, Look] | None = None
         self._corner = ""
         self._tapped: Corners | None = None
+        self._clips: tuple[Keep, ...] = ()
         self._keep = keep
         self._silent_s = SILENT_S
         self.restarts = 0
@@ -139,6 +141,12 @@ class EyesProcess:
             self._corner = corner
             self._task = replace(self._task, side=corner)
 
+    def keep(self, keep: Keep) -> None:
+        """Has a clip written; without a running child there are no pictures."""
+        with self._lock:
+            if self._child is not None:
+                self._clips = (*self._clips, keep)
+
     def start(self) -> None:
         """Begins to look."""
         self._thread.start()
@@ -188,7 +196,7 @@ class EyesProcess:
         now_s = time.monotonic()
         child = Child(process, line, now_s, now_s)
         with self._lock:
-            self._child, self._agreed, self._corner, self._tapped = child, None, "", None
+            self._child, self._agreed, self._corner, self._tapped, self._clips = child, None, "", None, ()
             task = self._task
         with suppress(OSError):  # a child that has ended already is noticed like any other
             line.send(task)
@@ -234,8 +242,9 @@ class EyesProcess:
         if isinstance(message, Beat):
             child.beat = self._last = message
             with self._lock:
-                orders = Orders(self._want, self._agreed, self._corner, self._tapped, self._stop.is_set())
-                self._agreed, self._corner, self._tapped = None, "", None
+                end = self._stop.is_set()
+                orders = Orders(self._want, self._agreed, self._corner, self._tapped, self._clips, end)
+                self._agreed, self._corner, self._tapped, self._clips = None, "", None, ()
             child.line.send(orders)
             if message.working and not child.sees:
                 child.sees = True

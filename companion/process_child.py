@@ -69,7 +69,7 @@ def main(descriptor: int) -> None:
         eyes: Eyes = (
             KeepingEyes(task, parent)
             if task.frames
-            else Eyes(*_parts(task, parent), settler=_rest(task), bulletin=parent)
+            else Eyes(*_parts(task, parent), settler=_rest(task), bulletin=parent, remembers=task.remembers)
         )
     except VisionError as error:
         parent.report(None, "profile", Message("companion.profile_unusable", (("error", str(error)),)))
@@ -118,6 +118,8 @@ def _obey(line: Connection, eyes: Eyes, watch: EyesThread) -> None:
             eyes.tap(orders.tapped)
         if orders.corner:
             eyes.turn_board(orders.corner)
+        for keep in orders.keep:
+            eyes.keep(keep)
         if orders.end:
             watch.stop()
 
@@ -140,7 +142,7 @@ class KeepingEyes(Eyes):
     """Eyes that keep the raw picture of every reading as JPEG."""
 
     def __init__(self, task: Task, parent: Parent) -> None:
-        super().__init__(*_parts(task, parent), settler=_rest(task), bulletin=parent)
+        super().__init__(*_parts(task, parent), settler=_rest(task), bulletin=parent, remembers=task.remembers)
         self._folder = Path(task.frames)
 
     def look(self, frame: Frame, fit: bool = True) -> Seen | None:

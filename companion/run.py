@@ -63,7 +63,7 @@ class Table:
         if self._dice is not None:
             self._dice.start()
         if config.tray:
-            tray = Task(TableProfile(TRAY, camera=config.tray), TRAY_READER, config.tray)
+            tray = Task(TableProfile(TRAY, camera=config.tray), TRAY_READER, config.tray, remembers=False)
             self._tray = EyesProcess(tray, BesideTable(self._service), Bulletin())
             self._tray.start()
         if config.camera:

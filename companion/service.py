@@ -14,19 +14,22 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from companion.bulletin import Bulletin, Device, Snapshot, Trouble, Viewer
+from companion.clips import Clips
 from companion.commands import Corners, Reply
 from companion.evidence import Author, Chose, Evidence, Rolled, Seen
 from companion.fold import BrokenHistoryError, fold
+from companion.footage import Keep
 from companion.games.contract import DataUsed, Json, Look, Message
 from companion.journal import Journal, JournalError
 from companion.match import GamesByName, Match, as_json
+from companion.moments import Moments
 from companion.snapshots import snapshot
 from companion.step import Step, step
 from companion.tray import Tray
 from devices.contract import Clock, DeviceGone, Lights
 
 REPLY_S = 10.0
-_OURS = ("id", "at_s", "manual", "corners", "done_expected", "data", "given", "undo", "hints", "found")
+_OURS = ("id", "at_s", "manual", "corners", "done_expected", "data", "given", "undo", "hints", "found", "clip")
 """Arguments that only the service may add."""
 _log = logging.getLogger(__name__)
 
@@ -77,6 +80,9 @@ class Watcher(Protocol):
     def turn_board(self, corner: str) -> None:
         """From now on this corner is the first player's left one."""
 
+    def keep(self, keep: Keep) -> None:
+        """Has a clip of the last seconds written, of what is remembered of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Health:
@@ -87,7 +93,8 @@ class _Health:
 class Service:
     """Holds the match. `submit`, `hear` and `report` may be called from any thread.
 
-    `hint` makes hints possible at this table; `undo` is one of `companion.consent.UNDO`. With `start` a thread of its
+    `hint` makes hints possible at this table; `undo` is one of `companion.consent.UNDO`; `clips` is
+    where pictures of doubted turns go (None: nowhere). With `start` a thread of its
     own works through the inbox; without it every call is worked off at once in the caller's thread, one after the
     other, which is how tests and simulations run.
     """
@@ -102,6 +109,7 @@ class Service:
         data: DataOf | None = None,
         hint: HintOf | None = None,
         undo: str = "chance",
+        clips: Clips | None = None,
         clock: Clock | None = None,
         lights: Lights | None = None,
         chance: random.Random | None = None,
@@ -121,6 +129,7 @@ class Service:
         self.write_s = 0.0
         """How long the newest write to the disk took."""
         self._picture = ""
+        self._moments = Moments(clips)
         self._trays: dict[Author, Tray] = {}
         self._inbox: queue.SimpleQueue[tuple[Evidence | Callable[[], None] | None, Future[Reply] | None]] = (
             queue.SimpleQueue()
@@ -281,6 +290,7 @@ class Service:
             self.match = done.match
             if any(e.kind == "side" for e in done.events) and self._watcher is not None:
                 self._watcher.turn_board(done.match.side)
+            self._moments.note(before, done.match, done.events, evidence, self._watcher)
         if isinstance(evidence, Seen) and evidence.reading.facts:
             self._picture = evidence.picture
         self._tell_watcher(evidence)
@@ -331,6 +341,8 @@ class Service:
             hint = self._hint(self.match.game)
             if hint is not None and self.match.rules.outcome(self.match.now) is None:
                 args["found"] = as_json(hint(self.match.agreed)[1])
+        elif chose.command == "doubt":
+            args["clip"] = self._moments.clip(self.match, args.get("number"), eyes)
         elif chose.command == "declare":
             args["at_s"] = self._now_s() if eyes is None else eyes.latest_s
         elif chose.command == "done" and eyes is not None and not self.match.manual:
@@ -381,7 +393,8 @@ class Service:
         viewers: list[Viewer] = [None, *range(len(self.match.setup.players))]
         corners = self._watcher.corner_names if self._watcher is not None else ()
         shots: dict[Viewer, Snapshot] = {
-            v: snapshot(self.match, v, self._number, troubles, devices, self._picture, corners) for v in viewers
+            v: snapshot(self.match, v, self._number, troubles, devices, self._picture, corners, self._moments.asked)
+            for v in viewers
         }
         self.bulletin.publish(shots)
         self._show(shots[None].signal)

@@ -7,7 +7,7 @@ from typing import Any
 
 from companion.bulletin import Act, Answer, Device, Mark, Question, Snapshot, Trouble, TurnLine, Viewer
 from companion.games.contract import Json, KeepsSecrets, Message, Refusal, RulesError
-from companion.match import Match
+from companion.match import Contest, Match
 
 VEILED = "?"
 """What stands in the record for a turn that this viewer may not know yet."""
@@ -38,8 +38,10 @@ def snapshot(
     devices: Iterable[Device] = (),
     picture: str = "",
     corners: tuple[str, ...] = (),
+    asked_clip: str = "",
 ) -> Snapshot:
-    """The snapshot of a match for one viewer; `number` must rise from one to the next."""
+    """The snapshot of a match for one viewer; `number` must rise from one to the next. `asked_clip` names the pictures
+    of what is asked about."""
     troubles, devices = tuple(troubles), tuple(devices)
     base = Snapshot(
         number=number,
@@ -58,7 +60,7 @@ def snapshot(
         "phase": "paused" if match.paused else match.phase,
         "players": match.setup.players,
         "options": match.setup.options,
-        "question": _question(match),
+        "question": _question(match, asked_clip),
         "manual": match.manual,
         "acts": tuple(_acts(match)),
     }
@@ -70,7 +72,9 @@ def snapshot(
     provisional = None
     if story is not None:
         words = rules.describe(match.agreed, story.turn)
-        provisional = TurnLine(match.turns + 1, story.player, rules.text(story.turn), words)
+        number_now = match.turns + 1
+        doubt = _doubt_of(match, number_now)
+        provisional = TurnLine(number_now, story.player, rules.text(story.turn), words, **doubt)
     playing: dict[str, Json] = {
         "to_act": awaiting.players if outcome is None else (),
         "headline": awaiting.message if outcome is None else outcome.reason,
@@ -111,11 +115,28 @@ def _start(match: Match) -> dict[str, Json]:
     return {"headline": headline, "verdict": verdict, "signal": signal, "details": check.differences, "marks": marks}
 
 
-def _question(match: Match) -> Question | None:
+def _question(match: Match, clip: str) -> Question | None:
     asked = match.question
     if asked is None:
         return None
-    return Question(asked.id, asked.words, tuple(Answer(c.value, c.words) for c in asked.choices), asked.places)
+    return Question(asked.id, asked.words, tuple(Answer(c.value, c.words) for c in asked.choices), asked.places, clip)
+
+
+def _doubt_of(match: Match, number: int) -> dict[str, Any]:
+    """What a line says of the doubts about its turn."""
+    found = next((c for c in match.contests if c.number == number), None)
+    if found is None:
+        return {}
+    return {"doubt": _doubt_words(found), "doubted": not found.decided, "clip": found.clip}
+
+
+def _doubt_words(contest: Contest) -> Message:
+    def who(player: int) -> str:
+        return f"#{player}" if player >= 0 else "@table.the_table"
+
+    if not contest.decided:
+        return Message("table.doubted", (("player", who(contest.player)),))
+    return Message(f"table.doubt_{contest.decided}", (("player", who(contest.decider)),))
 
 
 def _record(match: Match, viewer: Viewer) -> Iterable[TurnLine]:
@@ -128,7 +149,8 @@ def _record(match: Match, viewer: Viewer) -> Iterable[TurnLine]:
             if secrets is not None and not entry.refused:
                 turn = rules.parse(text)
                 text = VEILED if secrets.veiled(before, turn, match.agreed, viewer) else text
-            yield TurnLine(number, entry.player, text, entry.words, entry.corrected, entry.refused)
+            doubt = _doubt_of(match, number)
+            yield TurnLine(number, entry.player, text, entry.words, entry.corrected, entry.refused, **doubt)
 
 
 def _marks(match: Match) -> Iterable[Mark]:

@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit, urlunsplit
 
 import cv2
+import numpy as np
 
 from devices.capture import Capture, CaptureSource
 from devices.clock import SYSTEM_CLOCK
@@ -31,6 +32,7 @@ OPEN_TIMEOUT_MS, READ_TIMEOUT_MS = 4000, 3000
 BY_ID = Path("/dev/v4l/by-id")
 KEPT = Path.home() / ".local" / "share" / "tabletop-companion" / "cameras.json"
 """Settings of USB cameras, by URL; delete the file to let them be found anew."""
+_MJPG = cv2.VideoWriter.fourcc(*"MJPG")
 _OWN_KEYS = frozenset({"size", "fps", "rate", "loop", "lock"})
 _log = logging.getLogger(__name__)
 
@@ -95,10 +97,12 @@ def _v4l2(url: str, name: str, options: Mapping[str, str]) -> Capture:
             f"{url}: the camera cannot be opened; another program may use it, or the group video is missing"
         )
     width, height = _size(url, options)
-    capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))  # first: it decides which sizes and rates exist
+    capture.set(cv2.CAP_PROP_FOURCC, _MJPG)  # first: it decides which sizes and rates exist
     capture.set(cv2.CAP_PROP_FRAME_WIDTH, width)
     capture.set(cv2.CAP_PROP_FRAME_HEIGHT, height)
     capture.set(cv2.CAP_PROP_FPS, _number(url, options, "fps") or 30.0)
+    if int(capture.get(cv2.CAP_PROP_FOURCC)) == _MJPG and capture.set(cv2.CAP_PROP_CONVERT_RGB, 0):
+        return JpegCapture(capture)
     return capture
 
 
@@ -112,6 +116,37 @@ def _network(url: str, name: str, options: Mapping[str, str]) -> Capture:
     if not capture.isOpened():
         raise DeviceGone(f"{url}: no stream answers there; check the address and that the camera is on this network")
     return capture
+
+
+class JpegCapture:
+    """A USB camera that sends JPEG, of which the bytes are kept beside the picture; decoded here as OpenCV would."""
+
+    def __init__(self, capture: Any) -> None:
+        self._capture = capture
+        self.jpeg = b""
+
+    def read(self) -> tuple[bool, Any]:
+        """As `cv2.VideoCapture.read`: whether a picture has come, and the picture (None when it cannot be decoded)."""
+        done, sent = self._capture.read()
+        self.jpeg = b""
+        if not done or not isinstance(sent, np.ndarray) or sent.size != max(sent.shape):
+            return done, sent
+        picture = cv2.imdecode(sent.reshape(-1), cv2.IMREAD_COLOR) if sent.size else None
+        if picture is not None:
+            self.jpeg = sent.tobytes()
+        return True, picture
+
+    def get(self, prop: int) -> float:
+        """A property of the camera."""
+        return float(self._capture.get(prop))
+
+    def set(self, prop: int, value: float) -> bool:
+        """Sets a property of the camera; False when it does not take it."""
+        return bool(self._capture.set(prop, value))
+
+    def release(self) -> None:
+        """Lets the camera go."""
+        self._capture.release()
 
 
 class _PiCapture:

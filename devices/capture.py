@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -44,6 +44,22 @@ class Capture(Protocol):
         """Lets the device go."""
 
 
+@runtime_checkable
+class SendsJpeg(Capture, Protocol):
+    """A capture object that knows its newest picture as it was sent."""
+
+    @property
+    def jpeg(self) -> bytes:
+        """The picture read last as JPEG; empty when it came otherwise."""
+
+
+@runtime_checkable
+class Told(Protocol):
+    """A source that tells of every picture, also of those that nobody takes in time."""
+
+    on_frame: Callable[[Frame], None]
+
+
 class CaptureSource:
     """Frames of a capture object: the newest only, read-only, numbered; never blocks beyond the timeout.
 
@@ -60,6 +76,8 @@ class CaptureSource:
         settled: Callable[[], None] | None = None,
     ) -> None:
         """`settled` is called once, by the reading thread, SETTLE_S after the first picture."""
+        self.on_frame: Callable[[Frame], None] = lambda frame: None
+        """Called by the reading thread with every picture; must be quick."""
         self._settled, self._settle_at_s = settled, math.inf
         self._capture, self._url, self._clock, self._stall_s = capture, url, clock, stall_s
         self._news = threading.Condition()
@@ -129,9 +147,12 @@ class CaptureSource:
                 elif self._settled is not None and time_s >= self._settle_at_s:
                     settled, self._settled = self._settled, None
                     settled()
+                jpeg = self._capture.jpeg if isinstance(self._capture, SendsJpeg) else b""
+                frame = Frame(picture, number, time_s, self._url, jpeg)
                 with self._news:
-                    self._newest, self._alive_s = Frame(picture, number, time_s, self._url), time_s
+                    self._newest, self._alive_s = frame, time_s
                     self._news.notify_all()
+                self.on_frame(frame)
         except Exception as error:  # a camera library may raise anything; the reader must hear of it, not the thread
             self._end(f"{self._url}: the camera failed: {error}")
         finally:

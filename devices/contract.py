@@ -29,13 +29,15 @@ class Frame:
     """One picture.
 
     `bgr` is uint8, H x W x 3, read-only (its `writeable` flag is off). `number` rises by at least one a frame of the
-    same source. `time_s` is monotonic time of capture in seconds. `source` is the device's URL.
+    same source. `time_s` is monotonic time of capture in seconds. `source` is the device's URL. `jpeg` is the picture
+    as the camera sent it, where it sent it so, else empty.
     """
 
     bgr: Image
     number: int
     time_s: float
     source: str
+    jpeg: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,7 @@ def state_of(snapshot: Snapshot, board: Board | None, lang: str) -> dict[str, Js
             "words": words(question.words),
             "places": list(question.places),
             "answers": [{"value": a.value, "words": words(a.words)} for a in question.answers],
+            "clip": question.clip,
         },
         "acts": [
             {
@@ -153,6 +154,9 @@ def _line(line: TurnLine, lang: str, players: Sequence[str]) -> dict[str, Json]:
         "words": say(line.words, lang, players),
         "corrected": line.corrected,
         "refused": say(Message(line.refused), lang, players) if line.refused else "",
+        "doubt": say(line.doubt, lang, players) if line.doubt else "",
+        "doubted": line.doubted,
+        "clip": line.clip,
     }
 
 

@@ -22,6 +22,7 @@ from companion.games.data_form import DataForm
 from companion.words import say
 from web import guard
 from web.app import create_app
+from web.clips import Shown, add_clips
 from web.events import Hub, Receive, Scope, Send, refuse
 from web.lab import Lab, add_lab
 from web.room import Offer, Room, Submit
@@ -141,6 +142,10 @@ class Server:
     def add_lab(self, lab: Lab) -> None:
         """Adds the page on which faults of a simulated table are begun; to be called before `start`."""
         add_lab(self._app, lab)
+
+    def add_clips(self, clips: Shown) -> None:
+        """Lets doubted turns be looked at again; to be called before `start`."""
+        add_clips(self._app, clips)
 
     @property
     def url(self) -> str:

@@ -57,7 +57,7 @@ class FaultyCamera:
         late = self._faults.of("camera.late")
         time_s = frame.time_s if late is None else frame.time_s - late.strength
         picture.flags.writeable = False
-        return replace(frame, bgr=picture, number=self._given, time_s=time_s)
+        return replace(frame, bgr=picture, number=self._given, time_s=time_s, jpeg=b"")
 
     def close(self) -> None:
         """Closes the camera behind."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from companion.bulletin import Bulletin
 from companion.cli import main
 from companion.evidence import Author, Seen
+from companion.footage import Keep
 from companion.journal import FILE, Journal
 from companion.recorder import INPUTS, Recorder, RecordingError, reading_json, reading_of_json, replay
 from companion.service import Service
@@ -42,6 +43,8 @@ def recorded(folder: Path, turns: int, before: int = 0) -> Path:
         def agree(self, frame_number: int, look: object) -> None: ...
         def tap(self, points: object) -> None: ...
         def turn_board(self, corner: str) -> None: ...
+
+        def keep(self, keep: Keep) -> None: ...
 
     service.watch(Corners())
     recorder = None

@@ -100,6 +100,9 @@ class FakeV4l2(FakeCapture):
     def isOpened(self) -> bool:  # noqa: N802
         return True
 
+    def get(self, prop: int) -> float:
+        return 0.0
+
     def set(self, prop: int, value: float) -> bool:
         self.taken.append(prop)
         return True

@@ -13,6 +13,7 @@ import pytest
 from calibration.profile import TableProfile, load_board
 from companion.bulletin import Bulletin
 from companion.channel import Task
+from companion.clips import Clips
 from companion.evidence import Author
 from companion.journal import FILE, Journal
 from companion.process import EyesProcess
@@ -40,7 +41,8 @@ class Bench:
         self.table = TestTable(seed=3)
         self.bulletin = Bulletin()
         self.journal = Journal(folder / FILE)
-        self.service = Service(games, self.journal, self.bulletin)
+        self.clips = Clips(folder / "clips")
+        self.service = Service(games, self.journal, self.bulletin, clips=self.clips)
         self.script = Script(folder / "script.json")
         self.script.write(self.table.look())
         url = f"script://{folder / 'script.json'}"
@@ -193,6 +195,20 @@ def test_what_was_agreed_reaches_the_reader_in_the_child(bench: Bench, tmp_path:
     bench.service.submit("referee", {}, TABLE)
     agreed = tmp_path / "script.agreed"
     until(lambda: agreed.exists(), "the reader hears")
+
+
+def test_a_doubted_turn_is_shown_from_the_childs_memory(bench: Bench) -> None:
+    bench.begin()
+    bench.turn()
+    assert not bench.clips.folder.exists()  # what nobody doubts is not kept
+    assert bench.service.submit("doubt", {"number": 1}, TABLE).ok
+    (line,) = bench.bulletin.snapshot().record
+    until(lambda: bool(bench.clips.times_s(line.clip)), "the clip is kept")
+    times_s = bench.clips.times_s(line.clip)
+    assert times_s == sorted(times_s)
+    assert times_s[0] < 0 < times_s[-1] <= 1.5
+    assert bench.clips.picture(line.clip, len(times_s) - 1)[:2] == b"\xff\xd8"
+    assert bench.clips.picture(line.clip, len(times_s)) == b""
 
 
 def test_nothing_is_left_when_it_ends(tmp_path: Path) -> None:

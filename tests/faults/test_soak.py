@@ -15,6 +15,7 @@ from companion.bulletin import Bulletin, Device
 from companion.commands import Corners
 from companion.evidence import Author, Seen
 from companion.fold import fold
+from companion.footage import Keep
 from companion.games.contract import Look, Message
 from companion.house import House
 from companion.journal import FILE, Journal
@@ -79,6 +80,8 @@ class Evening:
     def agree(self, frame_number: int, look: Look) -> None: ...
     def tap(self, points: Corners) -> None: ...
     def turn_board(self, corner: str) -> None: ...
+
+    def keep(self, keep: Keep) -> None: ...
 
     @property
     def blind(self) -> bool:

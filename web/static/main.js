@@ -9,6 +9,7 @@ import { offerVoice, say } from "./voice.js";
 const now = { state: null, seats: null, record: [] };
 const newGame = boot.tv ? null : await import("./newgame.js");
 const corners = boot.tv ? null : await import("./corners.js");
+const replay = boot.tv ? null : await import("./replay.js");
 let announced = "";
 let queued = false;
 
@@ -19,10 +20,11 @@ function redraw() {
   setTimeout(() => {
     queued = false;
     if (!now.state || !now.seats) return;
-    showStatus(now.state, now.seats);
+    showStatus(now.state, now.seats, now.record);
     showBoard(now.state, now.seats);
     showRecord(now.record, now.state, now.seats);
     corners?.enableCorners(now.state);
+    replay?.followReplay(now.state, now.record, now.seats);
     newGame?.enableNewGame(now.state, now.seats);
     announce();
   });

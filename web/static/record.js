@@ -1,5 +1,6 @@
 // The record of turns, with going back and correcting; declaring a turn in notation.
 import { $, ask, boot, command, el, fill, picture, w } from "./dom.js";
+import { doubtButton, replayButton } from "./replay.js";
 
 const TV_LINES = 9;
 
@@ -8,18 +9,20 @@ export function showRecord(record, state, seats) {
   const lines = boot.tv ? record.slice(-TV_LINES).reverse() : record;
   const list = $("#record");
   const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
-  fill(list, [lines, may, state.chips.length, state.players], () => (lines.length ? lines.map((line) => el("li", { value: line.number, class: line.refused ? "refused" : "" },
+  fill(list, [lines, may, state.manual, state.chips.length, state.players], () => (lines.length ? lines.map((line) => el("li", { value: line.number, class: line.refused ? "refused" : "" },
     el("span", { class: "who", role: "img", "aria-label": state.players[line.player] ?? "" }, state.chips[line.player] ? picture(state.chips[line.player]) : ""),
     el("div", { class: "what" }, el("span", {}, line.words), " ", el("code", {}, line.text),
       line.corrected ? el("small", {}, ` ${w("corrected")}`) : null,
+      line.doubt ? el("p", { class: "doubted" }, line.doubt) : null,
+      !boot.tv && line.doubt ? replayButton(line) : null,
       line.refused ? el("p", { class: "why" }, `${w("refused")} ${line.refused}`) : null),
-    may ? menu(line) : null)) : [el("li", { class: "empty" }, w("no_turns"))]));
+    may ? menu(line, !state.manual) : null)) : [el("li", { class: "empty" }, w("no_turns"))]));
   if (atEnd && !boot.tv) list.scrollTop = list.scrollHeight;
   const declare = $("#declare");
   if (declare) declare.hidden = !may || state.phase !== "playing";
 }
 
-function menu(line) {
+function menu(line, seen) {
   return el("details", { class: "menu" }, el("summary", { "aria-label": w("turn_menu", line) }, "⋯"), el("div", {},
     el("button", {
       type: "button",
@@ -33,7 +36,8 @@ function menu(line) {
         const text = await ask(w("correct_turn"), w("correct_turn_label", line), line.text);
         if (text) command("correct_turn", { number: line.number, text });
       },
-    }, w("correct_turn"))));
+    }, w("correct_turn")),
+    seen && !line.doubted ? doubtButton(line) : null));
 }
 
 if (!boot.tv) {

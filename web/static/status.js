@@ -1,11 +1,13 @@
 // Whose turn, the verdict, the open question, what can be done, seats, devices: all in words from the table.
 import { $, ask, boot, command, el, fill, picture, post, say, w } from "./dom.js";
 
+import { doubtButton, replayButton } from "./replay.js";
+
 const SIGNALS = ["accepted", "provisional", "question", "illegal"];
 // Rarely used or far-reaching: behind "more", so that no thumb hits it by chance.
 const rare = (act) => ["pause", "referee"].includes(act.command) || (act.command === "declare" && act.confirm);
 
-export function showStatus(state, seats) {
+export function showStatus(state, seats, record) {
   document.body.dataset.phase = state.phase;
   $("#title").textContent = state.title || w("title");
   document.title = state.headline ? `${state.headline} · ${state.title || w("title")}` : w("title");
@@ -23,6 +25,7 @@ export function showStatus(state, seats) {
   list(troubles, state.troubles.map((t) => t.words));
   if (!boot.tv) {
     showActs(state, seats);
+    showDoubt(state, seats, record);
     showSeats(state, seats);
     showDevices(state);
     showHouseRules(state);
@@ -63,6 +66,16 @@ function showProvisional(state) {
   $(".notation", box).textContent = state.provisional?.text ?? "";
 }
 
+// The newest judged turn can be doubted with one tap, and what was doubted looked at again.
+function showDoubt(state, seats, record) {
+  const judged = ["accepted", "provisional"].includes(state.signal) && !state.manual;
+  const line = judged ? state.provisional ?? record.at(-1) ?? null : null;
+  fill($("#doubt"), [line, seats.may.length > 0], () => (!line ? [] : [
+    line.doubt ? el("p", { class: "doubted" }, line.doubt) : null,
+    line.doubt ? replayButton(line) : null,
+    !line.doubt && seats.may.length ? doubtButton(line) : null]));
+}
+
 function showQuestion(state, seats) {
   const box = $("#question");
   const question = state.question;
@@ -76,6 +89,7 @@ function showQuestion(state, seats) {
         type: "button", class: i === 0 ? "main" : "", disabled: !may,
         onclick: () => command("answer", { question: question.id, value: answer.value }),
       }, answer.words)));
+  if (!boot.tv) fill($(".clip", box), question.clip, () => [replayButton(question)]);
 }
 
 function showActs(state, seats) {
