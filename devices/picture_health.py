@@ -292,7 +292,10 @@ class Rate:
 
 def _look(picture: Image) -> _Look:
     step = max(1, min(picture.shape[0] // _HEIGHT, picture.shape[1] // _WIDTH))
-    small = cv2.resize(np.ascontiguousarray(picture[::step, ::step]), (_WIDTH, _HEIGHT), interpolation=cv2.INTER_AREA)
+    # About the middle, so that a picture and its mirrored one are reduced alike.
+    y, x = ((side - 1) % step // 2 for side in picture.shape[:2])
+    few = np.ascontiguousarray(picture[y::step, x::step])
+    small = cv2.resize(few, (_WIDTH, _HEIGHT), interpolation=cv2.INTER_AREA)
     grey = cv2.GaussianBlur(small[..., 1].astype(np.float32), (5, 5), 0)
     grid = cv2.resize(small, (_COLUMNS, _ROWS), interpolation=cv2.INTER_AREA).astype(np.float32)
     return _Look(np.asarray(grey, np.float32), np.log(grid + 4.0))
