@@ -249,6 +249,7 @@ class TileReader:
             ("pawn", PAWNS, evidence.pawns),
         )
         told = [(kind, values, rows.tolist(), (lead(rows) >= SURE_LEAD).tolist()) for kind, values, rows in kinds]
+        stands = (evidence.pawns.argmax(axis=1) > 0).tolist()
         for i in which.tolist():
             cell = self._cells[i]
             hidden, reason = bool(evidence.behind[i]), ""
@@ -261,7 +262,9 @@ class TileReader:
             else:
                 reason = str(evidence.reasons[i])
             for kind, values, rows, sure in told:
-                why = "" if sure[i] and not hidden else reason
+                why = "" if sure[i] and not hidden else reason or "unclear"
+                if why == "unclear" and kind == "triangle" and stands[i]:
+                    why = ""  # a pawn stands over it, as it may
                 facts[f"{kind}:{cell}"] = Fact(values, tuple(rows[i]), hidden, why)
         return facts
 

@@ -102,6 +102,8 @@ def test_what_is_done_while_the_light_is_bad_is_not_taken_for_nothing_and_is_rea
     for number in range(1, 4):
         reading = reader.read(drawn.frame(bad, number, 0.3 * number))
         assert reading.troubles or wrong(reading, after) == []
+        silent = [k for k, f in reading.facts.items() if f.blank and not f.reason]
+        assert all(k[:9] == "triangle:" and reading.facts[f"pawn:{k[9:]}"].best != "-" for k in silent), silent
     good = reader.read(drawn.frame(picture, 4, 1.5))
     assert good.troubles == ()
     assert wrong(good, after) == []
