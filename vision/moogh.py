@@ -265,7 +265,9 @@ class MooghReader:
                 middles = [(x, y) for y in self._action["rows_mm"] for x in self._action["columns_mm"]]
                 where = _by_distance(action.card.inside(face.xy_mm), middles, _RAGE_MM)
                 facts["rage:cell"] = _placed(cells, where * worth)
-                facts["die:rage"] = Fact(VALUES, tuple(s * worth for s in face.scores))
+                facts["die:rage"] = Fact(
+                    VALUES, tuple(s * worth for s in face.scores), reason="" if worth == 1.0 else "unclear"
+                )
         if points is not None and points.lead >= SURE_LEAD and seen.scores:
             face = seen.scores[0][1]
             worth = 0.1 if len(seen.scores) > 1 or not face.shown else 1.0
