@@ -37,6 +37,14 @@ class Camera:
         """The lens centre in the table's frame, (3,) mm."""
         return np.asarray(-self.rotation.T @ self.translation_mm)
 
+    @property
+    def from_table(self) -> Array:
+        """(3, 4): what turns table points (x, y, z, 1) in mm into the camera's own frame."""
+        found = np.empty((3, 4))
+        found[:, :3] = self.rotation
+        found[:, 3] = self.translation_mm
+        return found
+
     def project(self, points_mm: Array) -> Array:
         """Pixels (N, 2) float64 of table points (N, 3) in mm; points behind the camera give nonsense, not an error."""
         if not len(points_mm):
@@ -48,8 +56,12 @@ class Camera:
         # Written out: cv2.projectPoints computes its derivatives too and costs four times as much.
         points = self.rotation @ solid_mm
         points += self.translation_mm.reshape(3, 1)
+        return self.image_rows(points)
+
+    def image_rows(self, points: Array) -> Array:
+        """Pixels (2, N) of points (3, N) in the camera's own frame, which is overwritten."""
         depth = points[2]
-        if depth.min(initial=1.0) < 1e-9:
+        if depth.min() < 1e-9:
             depth[np.abs(depth) < 1e-9] = 1e-9
         rays = points[:2]
         rays /= depth
@@ -149,13 +161,14 @@ def nudged_camera(camera: Camera, points_mm: Array, moved_px: Array) -> tuple[Ca
     turn = np.asarray(cv2.Rodrigues(camera.rotation)[0], dtype=np.float64).reshape(3, 1)
     points = np.ascontiguousarray(points_mm, dtype=np.float64).reshape(-1, 1, 3)
     _, slopes = cv2.projectPoints(points, turn, camera.translation_mm, camera.matrix, camera.distortion)
-    slopes, target = np.asarray(slopes, dtype=np.float64)[:, :6], np.asarray(moved_px, dtype=np.float64).ravel()
-    step, *_ = np.linalg.lstsq(slopes, target, rcond=1e-9)
-    if not np.all(np.isfinite(step)):
+    slopes, target = np.asarray(slopes, dtype=np.float64)[:, :6], np.asarray(moved_px, dtype=np.float64).reshape(-1, 1)
+    _, found = cv2.solve(slopes, target, flags=cv2.DECOMP_SVD)
+    if not cv2.checkRange(found)[0]:
         return None
-    rest = slopes @ step - target
-    rotation = np.asarray(cv2.Rodrigues(turn + step[:3, None])[0], dtype=np.float64)
-    translation = camera.translation_mm + step[3:]
+    step = np.asarray(found, dtype=np.float64)
+    rest = (slopes @ step - target).ravel()
+    rotation = np.asarray(cv2.Rodrigues(turn + step[:3])[0], dtype=np.float64)
+    translation = camera.translation_mm + step[3:, 0]
     moved = Camera(camera.matrix, camera.distortion, rotation, translation, camera.width, camera.height)
     return moved, math.sqrt(2.0 * float(rest @ rest) / len(rest))
 

@@ -64,7 +64,7 @@ def remembered(picture: Image, x: Floats, y: Floats) -> Patches:
 def shifts(patches: Patches, picture: Image) -> tuple[Array, Bools]:
     """How far each patch has moved (M, 2) px, and which of them are seen (M)."""
     moved, seen = _step(patches, picture, patches.x, patches.y)
-    if seen.any() and float(np.abs(moved[seen]).max()) > REFINE_PX:
+    if float(np.abs(moved[seen]).max(initial=0.0)) > REFINE_PX:
         near = np.where(seen[:, None], moved, 0.0).astype(np.float32)
         more, seen = _step(patches, picture, patches.x + near[:, :1], patches.y + near[:, 1:])
         moved = near + more
@@ -73,15 +73,20 @@ def shifts(patches: Patches, picture: Image) -> tuple[Array, Bools]:
 
 def _step(patches: Patches, picture: Image, x: Floats, y: Floats) -> tuple[Array, Bools]:
     now = _samples(picture, x, y)
-    now -= np.add.reduce(now, axis=1, keepdims=True) / np.float32(now.shape[1])
+    now -= cv2.reduce(now, 1, cv2.REDUCE_AVG)
     found = patches.solver @ now[..., None]
     rest = now - (patches.model @ found)[..., 0]
-    rest, whole = np.einsum("mk,mk->m", rest, rest), np.einsum("mk,mk->m", now, now)
+    unlike, whole = _squares(rest), _squares(now)
     gain = found[:, 2, 0]
-    seen = (rest < (1.0 - ALIKE) * whole) & (gain > LEAST_GAIN) & (whole > LEAST_CONTRAST**2 * now.shape[1])
+    seen = (unlike < (1.0 - ALIKE) * whole) & (gain > LEAST_GAIN) & (whole > LEAST_CONTRAST**2 * now.shape[1])
     return -found[:, :2, 0].astype(np.float64) / np.maximum(gain, LEAST_GAIN)[:, None], seen
+
+
+def _squares(values: Floats) -> Floats:
+    """Sums of the squares of each row."""
+    return np.asarray(cv2.reduce(values, 1, cv2.REDUCE_SUM2), dtype=np.float32).ravel()
 
 
 def _samples(picture: Image, x: Floats, y: Floats) -> Floats:
     found = np.asarray(cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
-    return np.asarray(found[..., 1] if found.ndim == 3 else found, dtype=np.float32)
+    return (found[..., 1] if found.ndim == 3 else found).astype(np.float32)

@@ -192,20 +192,23 @@ class Registration:
             return None
         patches, anchor = self._patches
         moved, seen = shifts(patches, picture)
-        if np.count_nonzero(seen) < min(ENOUGH, len(seen)) or _rms(moved[seen]) > CREPT_PX:
+        shown = moved[seen]
+        if len(shown) < min(ENOUGH, len(seen)) or _rms(shown) > CREPT_PX:
             return None
-        if _rms(moved[seen] - self._shift[seen]) < STILL_PX:
+        if _rms(shown - self._shift[seen]) < STILL_PX:
             return Pose(before.camera, before.residual_mm, before.markers_px)
         centres = np.array([self._centres_mm[i] for i in anchor.markers_px])
-        followed = nudged_camera(anchor.camera, centres[seen], moved[seen])
+        followed = nudged_camera(anchor.camera, centres[seen], shown)
         if followed is None or followed[1] > STILL_PX:
             return None
         camera = followed[0]
-        # A marker under a hand stays where the others say that it is.
-        hidden = camera.project(centres) - anchor.camera.project(centres)
-        self._shift = np.where(seen[:, None], moved, hidden)
-        corners = zip(anchor.markers_px.items(), self._shift.astype(np.float32), strict=True)
-        return Pose(camera, anchor.residual_mm, {i: c + shift for (i, c), shift in corners})
+        if not seen.all():
+            # A marker under a hand stays where the others say that it is.
+            hidden = camera.project(centres) - anchor.camera.project(centres)
+            moved = np.where(seen[:, None], moved, hidden)
+        self._shift = moved
+        corners = np.array(list(anchor.markers_px.values())) + moved[:, None].astype(np.float32)
+        return Pose(camera, anchor.residual_mm, dict(zip(anchor.markers_px, corners, strict=True)))
 
     def _looked_for(self, picture: Image, before: Pose) -> tuple[dict[int, Corners], float]:
         """The same by looking for the markers' own cells about their last places."""

@@ -38,7 +38,12 @@ class Stencil:
         self.points_mm = np.asarray(points_mm, dtype=np.float64)
         self._reach_mm = max(4.0, float(np.abs(self.points_mm).max()))
         self._weights = (_FIT @ _quadratic(self.points_mm / self._reach_mm)).astype(np.float32)
-        self._corners_mm = (self._reach_mm * _CORNERS).T
+        # What x, y, cos, sin, height and 1 of a pose add to x, y, z and 1 of the corners of its square: (4, 9 * 6).
+        u, v = self._reach_mm * _CORNERS.T
+        parts = np.zeros((4, len(u), 6))
+        parts[0, :, 0] = parts[1, :, 1] = parts[2, :, 4] = parts[3, :, 5] = 1.0
+        parts[0, :, 2], parts[0, :, 3], parts[1, :, 2], parts[1, :, 3] = u, -v, v, u
+        self._parts = parts.reshape(4, -1)
 
     def pixels(self, camera: Camera, poses: Array, height_mm: float | Array) -> tuple[Floats, Floats]:
         """Pixel x and y (T, N) of the stencil at `height_mm` (one, or one a tile) on tiles at `poses` (T, 3: mm, mm,
@@ -46,18 +51,19 @@ class Stencil:
 
         Perspective and lens are followed to second order within a tile, which is exact to about 0.05 px.
         """
-        count, (u, v) = len(poses), self._corners_mm
-        x, y, turn = (column[:, None] for column in poses.T)
-        cos, sin = np.cos(turn), np.sin(turn)
-        solid = np.empty((3, count, len(u)))
-        solid[0] = x + cos * u - sin * v
-        solid[1] = y + sin * u + cos * v
-        solid[2] = np.reshape(height_mm, (-1, 1))
-        pixels = camera.project_rows(solid.reshape(3, -1))
-        if not np.abs(pixels).max(initial=0.0) < 1e5:
+        terms = np.empty((6, len(poses)))
+        terms[:2] = poses.T[:2]
+        np.cos(poses[:, 2], out=terms[2])
+        np.sin(poses[:, 2], out=terms[3])
+        terms[4] = height_mm
+        terms[5] = 1.0
+        spans = (camera.from_table @ self._parts).reshape(-1, 6)
+        pixels = camera.image_rows((spans @ terms).reshape(3, -1))
+        if not cv2.checkRange(pixels, quiet=True, minVal=-1e5, maxVal=1e5)[0]:
             pixels = np.clip(np.nan_to_num(pixels, nan=-1e4, posinf=-1e4, neginf=-1e4), -1e5, 1e5)
-        bent = pixels.astype(np.float32).reshape(2 * count, len(u)) @ self._weights
-        return bent[:count], bent[count:]
+        corners = pixels.astype(np.float32).reshape(2, len(_CORNERS), len(poses))
+        x, y = corners.transpose(0, 2, 1) @ self._weights
+        return x, y
 
     def colours(self, picture: Image, camera: Camera, poses: Array, height_mm: float | Array) -> tuple[Image, Bools]:
         """8-bit colours (T, N, 3) and whether each sample lies inside the picture (T, N)."""
@@ -80,10 +86,16 @@ def logs(colours: Image) -> Floats:
     return np.asarray(cv2.LUT(_flat(colours), _LOG), dtype=np.float32).reshape(colours.shape)
 
 
-def log_planes(colours: Image) -> Floats:
-    """The same channel by channel, (3, T, N) of colours (T, N, 3): each channel lies together in memory."""
-    planes = np.concatenate(cv2.split(colours))
-    return np.asarray(cv2.LUT(planes, _LOG), dtype=np.float32).reshape(3, *colours.shape[:2])
+def planes_of(colours: Image) -> Image:
+    """The channels (3, T, N) of 8-bit colours (T, N, 3), each together in memory."""
+    planes = np.empty((3, *colours.shape[:2]), dtype=np.uint8)
+    cv2.split(colours, list(planes))
+    return planes
+
+
+def log_planes(planes: Image) -> Floats:
+    """The same as `logs`, of planes (3, T, N)."""
+    return np.asarray(cv2.LUT(planes.reshape(3, -1), _LOG), dtype=np.float32).reshape(planes.shape)
 
 
 def log_of(levels: Floats) -> Floats:
@@ -97,7 +109,7 @@ def blended(planes: Floats, weights: Floats) -> Floats:
     return np.asarray(weights @ planes.reshape(3, -1), dtype=np.float32).reshape(planes.shape[1:])
 
 
-def middle(values: NDArray[np.floating[Any]], axis: int) -> NDArray[Any]:
+def middle(values: NDArray[Any], axis: int) -> NDArray[Any]:
     """The (lower) median along an axis, without numpy's checks, which cost more than the sorting of small arrays."""
     place = (values.shape[axis] - 1) // 2
     ordered = values.copy()

@@ -16,68 +16,77 @@ LEAST_SHARE = 0.3
 """Part of an arm's evidence that must be seen for a judgement."""
 
 
+_LOBE = np.isin(np.arange(ARM_LENGTH * WIDTH) % WIDTH, LOBES).astype(np.float32)
+"""1 where a sample of a strip lies beside any line."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Arms:
-    """Templates of strips on well-placed tiles, in the ink's channel: `line` (8, 13) what a line adds, `weight` its
-    matched filter, `background` (4, 8, 13), and the spread of the score of bare arms (`sigma`) and of
-    lines (`line_sigma`)."""
+    """Templates of strips on well-placed tiles, in the ink's channel: what must be summed of a strip (`bank`, 104 x 4:
+    1, the line's matched filter, what a line adds, the product of these two), the `background` (4, 104), and the
+    spread of the score of bare arms (`sigma`) and of lines (`line_sigma`)."""
 
-    line: Floats
-    weight: Floats
+    bank: Floats
     background: Floats
     sigma: float
     line_sigma: float
 
 
 def cut_strips(inked: Floats, seen: Bools) -> tuple[Floats, Floats]:
-    """The arms' strips (T, 4, 8, 13) of the ink channel (T, 841), background at zero, and 1 where a sample is seen."""
-    strips, shown = inked[:, ARM_INDEX], seen[:, ARM_INDEX].astype(np.float32)
-    lobes = shown[..., LOBES]
-    base = np.sum(strips[..., LOBES] * lobes, axis=(2, 3)) / np.maximum(lobes.sum(axis=(2, 3)), 1.0)
-    return strips - base[..., None, None], shown
+    """The arms' strips (T, 4, 104) of the ink channel (T, 841), background at zero, and 1 where a sample is seen."""
+    strips, shown = inked[:, _STRIPS], seen[:, _STRIPS].astype(np.float32)
+    base = ((strips * shown) @ _LOBE) / np.maximum(shown @ _LOBE, np.float32(1.0))
+    return strips - base[..., None], shown
+
+
+_STRIPS = ARM_INDEX.reshape(4, -1)
 
 
 def learn_arms(strips: Floats, shown: Floats, arms: Bools) -> Arms:
     """Templates from the strips of well-placed tiles and a first look at which arms (T, 4) carry a line."""
-    enough = shown.reshape(len(shown), 4, -1).sum(axis=2) > 0.8 * ARM_LENGTH * WIDTH
+    enough = shown.sum(axis=2) > 0.8 * ARM_LENGTH * WIDTH
     lines, empties = arms & enough, ~arms & enough
-    bare = shown * empties[..., None, None]
-    background = np.einsum("tahw,tahw->ahw", strips, bare) / np.maximum(bare.sum(axis=0), 1.0)
+    bare = shown * empties[..., None]
+    background = (strips * bare).sum(axis=0) / np.maximum(bare.sum(axis=0), 1.0)
     excess = strips - background
-    line = _mean(excess[lines], shown[lines])
-    rest = np.concatenate([excess[lines] - line, excess[empties]])
-    kept = np.concatenate([shown[lines], shown[empties]])
-    variance = np.sum(rest * rest * kept, axis=0) / np.maximum(kept.sum(axis=0), 1.0) + 1e-6
-    weight = line / (variance + middle(variance.ravel(), 0))
+    of_lines, lines_shown, of_empties, empties_shown = excess[lines], shown[lines], excess[empties], shown[empties]
+    line = _mean(of_lines, lines_shown)
+    count = lines_shown.sum(axis=0) + empties_shown.sum(axis=0)
+    squares = _squares(of_lines - line, lines_shown) + _squares(of_empties, empties_shown)
+    variance = squares / np.maximum(count, 1.0) + 1e-6
+    weight = line / (variance + middle(variance, 0))
     weight = (weight - weight.mean()).astype(np.float32)
-    scores, share = score_arms(strips, shown, Arms(line, weight, background, 1.0, 1.0))
+    bank = np.array([np.ones_like(weight), weight, line, weight * line]).T
+    scores, share = score_arms(strips, shown, Arms(bank, background, 1.0, 1.0))
     good = share > 0.8
     of_lines, of_empties = scores[lines & good] - 1.0, scores[empties & good]
     off = np.concatenate([of_lines, of_empties])
     sigma = max(float(spread_of(off, 0)), 0.05) if len(off) else 1.0
     line_sigma = min(max(float(spread_of(of_lines, 0)), 0.15), 0.25) if len(of_lines) else 1.0
-    return Arms(line, weight, background, sigma, line_sigma)
+    return Arms(bank, background, sigma, line_sigma)
 
 
 def score_arms(strips: Floats, shown: Floats, templates: Arms) -> tuple[Floats, Floats]:
     """How much of a line each arm shows (T, 4; 0 none, 1 a line) and the share of the evidence that is seen (T, 4)."""
-    weight, line, size = templates.weight.ravel(), templates.line.ravel(), ARM_LENGTH * WIDTH
-    total = float(weight @ line)
     # Where part of a strip is hidden the filter stays blind to the strip's brightness: its weights add up to nothing.
-    bank = np.array([np.ones_like(weight), weight, line, weight * line]).T
-    count, sum_of, lines, both = (shown.reshape(-1, size) @ bank).T
-    level, match, _, _ = (((strips - templates.background) * shown).reshape(-1, size) @ bank).T
-    level_weight = sum_of / np.maximum(count, 1.0)
+    sums, excess = shown @ templates.bank, ((strips - templates.background) * shown) @ templates.bank[:, :2]
+    count, sum_of, lines, both = (sums[..., i] for i in range(4))
+    level, match = excess[..., 0], excess[..., 1]
+    total = float(templates.bank[:, 3].sum())
+    level_weight = sum_of / np.maximum(count, np.float32(1.0))
     expected = both - level_weight * lines
     response = match - level_weight * level
     share = np.minimum(np.maximum(expected / total, 0.0), 1.0) if total > 0 else np.zeros_like(expected)
-    scores = response / np.maximum(expected, 0.02 * max(total, 1e-9))
-    return scores.reshape(strips.shape[:2]), share.reshape(strips.shape[:2])
+    return response / np.maximum(expected, 0.02 * max(total, 1e-9)), share
+
+
+def _squares(values: Floats, shown: Floats) -> Floats:
+    return np.asarray((values * values * shown).sum(axis=0), dtype=np.float32)
 
 
 def _mean(values: Floats, shown: Floats) -> Floats:
     if not len(values):
-        return np.zeros((ARM_LENGTH, WIDTH), dtype=np.float32)
+        return np.zeros(ARM_LENGTH * WIDTH, dtype=np.float32)
     return np.asarray(np.sum(values * shown, axis=0) / np.maximum(shown.sum(axis=0), 1.0), dtype=np.float32)
 
 
@@ -93,10 +102,13 @@ def path_log_likelihoods(scores: Floats, share: Floats, arms: Arms, slip: float)
     both = log_mixture(np.array([scores - 1.0, scores]) / wide, wide, slip)
     # Of an arm that is hardly seen nothing follows; that every tile has two arms fills the gap.
     line, none = np.where(share > LEAST_SHARE, both, -math.log(3.0))
-    paths = line @ ARM_OF_PATH.T + none @ (~ARM_OF_PATH).T
+    paths = line @ _WITH + none @ _WITHOUT
     # What lies over a tile shows neither lines nor bare tile: such scores may not add up to a path by default.
-    covered = math.log(slip * 10.0) - len(ARM_OF_PATH[0]) * math.log(3.0)
+    covered = math.log(slip * 10.0) - 4 * math.log(3.0)
     return np.asarray(np.logaddexp(paths, covered), dtype=np.float64)
+
+
+_WITH, _WITHOUT = ARM_OF_PATH.T.astype(np.float64), 1.0 - ARM_OF_PATH.T
 
 
 def log_mixture(deviation: Floats | Array, spread: Floats | Array, slip: float) -> Array:

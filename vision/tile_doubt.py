@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from calibration.geometry import Array
 from devices.contract import Image
-from vision.sampling import Floats, middle
+from vision.sampling import Floats, Indices, middle
 from vision.tile_arms import LEAST_SHARE, Arms
 
 BURNT_LEVEL = 250
@@ -38,6 +38,10 @@ DARK_LEVEL = 14.0
 """Mean grey level of a tile below which it counts as dark."""
 
 
+REASONS = ("", "unclear", "glare", "dark")
+"""What may be wrong with the light on a tile, as facts name it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Light:
     """How the tiles are lit: the burnt-out share of each (T) and its mean grey level (T)."""
@@ -48,16 +52,17 @@ class Light:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Belief:
-    """Factors (T) from 0 to 1 for what a tile's path, and its other facts, may be worth, and why they are low (T)."""
+    """Factors (T) from 0 to 1 for what a tile's path, and its other facts, may be worth, and why they are low (T, as
+    indices of REASONS)."""
 
     path: Array
     others: Array
-    reasons: NDArray[np.str_]
+    reasons: Indices
 
 
-def light_of(colours: Image) -> Light:
-    """The light on tiles from their 8-bit samples (T, N, 3)."""
-    blue, green, red = cv2.split(colours)
+def light_of(planes: Image) -> Light:
+    """The light on tiles from the channels of their 8-bit samples (3, T, N)."""
+    blue, green, red = planes
     second = cv2.max(cv2.min(blue, green), cv2.min(cv2.max(blue, green), red))
     burnt = cv2.threshold(second, BURNT_LEVEL - 1, 1.0, cv2.THRESH_BINARY)[1]
     return Light(_row_means(burnt), _row_means(green))
@@ -71,16 +76,19 @@ def _row_means(values: NDArray[Any]) -> Array:
 def belief(scores: Floats, share: Floats, arms: Arms, light: Light, usual: Light) -> Belief:
     """How far tiles may be believed, from the scores of their arms (T, 4), the seen share of each (T, 4), their light
     and the `usual` one of the board's middling tile."""
-    plainest = np.where(share > LEAST_SHARE, scores, 0.0).max(axis=1)
-    plainest[(share > LEAST_SHARE).sum(axis=1) < 3] = 1.0
+    judged = share > LEAST_SHARE
+    plainest = np.where(judged, scores, 0.0).max(axis=1)
+    plainest[judged.sum(axis=1) < 3] = 1.0
     clear = _falling(arms.sigma, UNCLEAR) * _falling(usual.burnt, BURNT_BOARD)
-    burnt = _falling(light.burnt - usual.burnt, BURNT_TILE)
+    excess = light.burnt - usual.burnt
+    burnt = _falling(excess, BURNT_TILE)
     level = light.level / np.maximum(usual.level, 1.0)
     open_ = np.maximum(1.0 - _falling(plainest, (FAINT[1], FAINT[0])), _falling(level, BRIGHT))
     path = clear * burnt
     others = path * open_ * _falling(plainest, GARISH)
-    glare = (light.burnt - usual.burnt > BURNT_TILE[0]) | (usual.burnt > BURNT_BOARD[0]) | (open_ < 1.0)
-    reasons = np.select([light.level < DARK_LEVEL, glare, others < 1.0], ["dark", "glare", "unclear"], "")
+    glare = (excess > BURNT_TILE[0]) | (usual.burnt > BURNT_BOARD[0]) | (open_ < 1.0)
+    reasons = np.where(glare, REASONS.index("glare"), others < 1.0)
+    reasons[light.level < DARK_LEVEL] = REASONS.index("dark")
     return Belief(path, others, reasons)
 
 

@@ -74,24 +74,21 @@ class BareTiles:
 def pooled(tiles: Floats, bare: Bools) -> tuple[Floats, Bools]:
     """Opponent log colours (3, T, 14, 14) of blocks of bare samples (log colours (3, T, 841)), and whether a block has
     enough of them."""
-    kept = bare.astype(np.float32)
-    total, count = _quartered(tiles * kept, COUNT), _quartered(kept, COUNT)
-    total /= np.maximum(count, np.float32(1.0))
-    blocks = np.empty_like(total)
-    np.subtract(total[2], total[1], out=blocks[0])
-    np.subtract(total[0], total[1], out=blocks[1])
-    blocks[2] = total[1]
-    return blocks, np.asarray(count >= 2.0)
+    means, whole = _pooled(tiles.reshape(3, -1, COUNT, COUNT), bare.reshape(-1, COUNT, COUNT))
+    means[0::2] -= means[1]
+    return means[[2, 0, 1]], whole
 
 
-def _quartered(values: Floats, side: int) -> Floats:
-    """Sums of 2 x 2 values of squares (..., side * side or side, side): (..., side // 2, side // 2)."""
-    half = side // 2
-    lead = values.shape[:-1] if values.shape[-1] != side else values.shape[:-2]
-    rows = values.reshape(-1, side)
-    pairs = rows[:, 0 : 2 * half : 2] + rows[:, 1 : 2 * half : 2]
-    pairs = pairs.reshape(-1, side, half)
-    return np.asarray(pairs[:, 0 : 2 * half : 2] + pairs[:, 1 : 2 * half : 2]).reshape(*lead, half, half)
+def _pooled(values: Floats, known: Bools) -> tuple[Floats, Bools]:
+    """Means of the known ones of 2 x 2 values of squares (3, T, n, n): (3, T, n // 2, n // 2), and whether at least two
+    of the four are known."""
+    some = np.empty((4, *known.shape), dtype=np.float32)
+    np.multiply(values, known, out=some[:3])
+    some[3] = known
+    end = known.shape[-1] // 2 * 2
+    pairs = some[..., :end:2, :end] + some[..., 1:end:2, :end]
+    sums = pairs[..., ::2] + pairs[..., 1::2]
+    return sums[:3] / np.maximum(sums[3], np.float32(1.0)), np.asarray(sums[3] >= 2.0)
 
 
 def learn_bare(blocks: Floats, whole: Bools, poses: Array) -> BareTiles:
@@ -124,7 +121,7 @@ def learn_bare(blocks: Floats, whole: Bools, poses: Array) -> BareTiles:
     if plain.sum() >= len(plain) // 3:
         whole = whole & plain[:, None, None]
     rest = blocks - (terms @ fit).T.astype(np.float32)[:, :, None, None]
-    return BareTiles(fit, centre, _ground(rest, whole, LEAST_SPREAD), _ground(*_joined(rest, whole), LEAST_COARSE))
+    return BareTiles(fit, centre, _ground(rest, whole, LEAST_SPREAD), _ground(*_pooled(rest, whole), LEAST_COARSE))
 
 
 def _ground(rest: Floats, whole: Bools, least: Floats) -> Ground:
@@ -144,14 +141,6 @@ def _ground(rest: Floats, whole: Bools, least: Floats) -> Ground:
     return Ground(usual, np.minimum(np.maximum(around, spread), np.float32(2.0) * spread))
 
 
-def _joined(rest: Floats, whole: Bools) -> tuple[Floats, Bools]:
-    """Blocks of twice the size (3, T, 7, 7), and whether enough of each is known."""
-    kept = whole.astype(np.float32)
-    total, count = _quartered(rest * kept, BLOCKS), _quartered(kept, BLOCKS)
-    total /= np.maximum(count, np.float32(1.0))
-    return total, np.asarray(count >= 2.0)
-
-
 def _terms(poses: Array, centre: Array) -> Array:
     x, y = ((poses[:, :2] - centre) / 150.0).T
     return np.array([np.ones_like(x), x, y, x * x, x * y, y * y]).T
@@ -164,27 +153,27 @@ def foreign_blocks(
     fit = (_terms(poses, bare.centre) @ bare.fit).T.astype(np.float32)
     rest = blocks - fit[:, :, None, None]
     coloured, dark = _odd(rest, whole, bare.fine, strictness)
-    joined, known = _joined(rest, whole)
-    large_coloured, large_dark = (
-        odd.repeat(2, axis=1).repeat(2, axis=2) & whole
-        for odd in _odd(joined, known, bare.coarse, COARSE_STRICTNESS * strictness)
-    )
-    coloured |= large_coloured
-    return coloured, (dark | large_dark) & ~coloured
+    for large, small in zip(
+        _odd(*_pooled(rest, whole), bare.coarse, COARSE_STRICTNESS * strictness), (coloured, dark), strict=True
+    ):
+        if large.any():
+            small |= large.repeat(2, axis=1).repeat(2, axis=2) & whole
+    return coloured, dark & ~coloured
 
 
 def _odd(rest: Floats, whole: Bools, ground: Ground, strictness: float) -> tuple[Bools, Bools]:
     off = (rest - ground.usual) * (np.float32(strictness) / ground.spread)
-    coloured = (off[0] * off[0] + off[1] * off[1] > CHROMA_LIMIT**2) | (off[2] > LIGHT_LIMIT)
-    return coloured & whole, (off[2] < -LIGHT_LIMIT) & whole
+    bright = off[2]
+    coloured = (off[0] * off[0] + off[1] * off[1] > CHROMA_LIMIT**2) | (bright > LIGHT_LIMIT)
+    return coloured & whole, (bright < -LIGHT_LIMIT) & whole
 
 
 def hidden_tiles(coloured: Bools, dark: Bools, grid: tuple[int, int], row_column: Indices) -> tuple[Bools, Bools]:
     """Which tiles (T) lie behind something, and which lie behind something or in a deep shadow, from their foreign
     blocks; `row_column` (T, 2) places each tile in the `grid`, row 0 nearest to the first player."""
-    own = coloured.sum(axis=(1, 2))
-    behind = own >= FEW
-    if coloured.sum() + dark.sum() < MANY:
+    own = cv2.reduce(coloured.reshape(len(coloured), -1).view(np.uint8), 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S).ravel()
+    behind = np.asarray(own >= FEW)
+    if int(own.sum()) + np.count_nonzero(dark) < MANY:
         return behind, behind
     # Blocks run from north to south, rows of the board from south to north.
     place = (grid[0] - 1 - row_column[:, 0], row_column[:, 1])
@@ -192,7 +181,9 @@ def hidden_tiles(coloured: Bools, dark: Bools, grid: tuple[int, int], row_column
     canvas[place] = coloured + 2 * dark
     board = canvas.transpose(0, 2, 1, 3).reshape(grid[0] * BLOCKS, grid[1] * BLOCKS)
     closed = cv2.morphologyEx((board > 0).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
-    count, labels = cv2.connectedComponents(closed, connectivity=8)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(closed, connectivity=8)
+    if stats[1:, cv2.CC_STAT_AREA].max(initial=0) < MANY:
+        return behind, behind
     strong = np.bincount(labels[board == 1], minlength=count)
     whole = strong + np.bincount(labels[board == 2], minlength=count)
     hand = (whole >= MANY) & (strong >= MANY // 2)

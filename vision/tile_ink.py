@@ -106,17 +106,21 @@ def learn_ink(halves: Floats) -> Ink | None:
 
 
 def first_look(halves: Floats, ink: Ink, open_halves: Bools) -> FirstLook:
-    """Arms and offsets of tiles (3, T, 4, 2, 17) by an ink; halves that are not open (T, 4, 2) count for nothing."""
-    values = (blended(halves, ink.weights) - ink.background) * open_halves[..., None]
-    match = _matches(values, ink.bank)
+    """Arms and offsets of tiles (3, T, 4, 2, 17) by an ink; halves that are not open (T, 4, 2) count for nothing. With
+    several cases of what is open, (C, T, 4, 2), the tiles of each case follow those of the case before."""
+    match = _matches(blended(halves, ink.weights) - ink.background, ink.bank) * open_halves[..., None]
+    match = match.reshape(-1, 4, 2, len(SHIFTS))
     arms = _two_best(match)
     best = np.minimum(np.maximum(match.argmax(axis=-1), 1), len(SHIFTS) - 2)
-    flat, spot = match.ravel(), best + np.arange(0, match.size, len(SHIFTS)).reshape(best.shape)
-    left, centre, right = flat[spot - 1], flat[spot], flat[spot + 1]
+    spots = best + np.arange(0, match.size, len(SHIFTS)).reshape(best.shape)
+    left, centre, right = match.ravel()[spots + _BESIDE]
     bend = np.minimum(left - 2 * centre + right, np.float32(-1e-9))
     fine = np.minimum(np.maximum(0.5 * (left - right) / bend, -1.0), 1.0)
-    shifts = (_STEPS[best] + fine) * COLUMN_MM
-    return FirstLook(arms, _offsets(arms[:, :, None] & open_halves, shifts))
+    used = arms[:, :, None] & open_halves.reshape(best.shape)
+    return FirstLook(arms, _offsets(used, (best + fine - _STEPS[-1]) * COLUMN_MM))
+
+
+_BESIDE = np.array([-1, 0, 1]).reshape(3, 1, 1, 1)
 
 
 def _bank(profile: Floats) -> Floats:
@@ -136,19 +140,24 @@ _TIE = np.arange(4, dtype=np.float32) * np.float32(-1e-5)
 
 def _two_best(match: Floats) -> Bools:
     scores = match.max(axis=-1).sum(axis=-1) + _TIE
-    return np.asarray(scores >= np.partition(scores, 2, axis=1)[:, 2:3])
+    ordered = scores.copy()
+    ordered.sort(axis=1)
+    return np.asarray(scores >= ordered[:, 2:3])
 
 
 # A turn by `angle` moves a point `d` mm out on any arm sideways by -d * angle.
 _DESIGN = np.array([[_SIDE[a, 0], _SIDE[a, 1], -d] for a in range(4) for d in HALF_MM])
-_SQUARES = (_DESIGN[:, :, None] * _DESIGN[:, None]).reshape(8, 9)
 # Without evidence a tile lies where it should: 2.5 mm and 4 degrees of spread against 0.7 mm of matching error.
 _PRIOR = np.diag([0.7 / 2.5, 0.7 / 2.5, 0.7 / np.radians(4.0)]) ** 2
+_SETS = ((np.arange(256)[:, None] >> np.arange(8)) & 1).astype(np.float64)
+_SOLVERS = np.linalg.solve(
+    np.einsum("sh,hi,hj->sij", _SETS, _DESIGN, _DESIGN) + _PRIOR, (_SETS[:, :, None] * _DESIGN).transpose(0, 2, 1)
+)
+"""What turns the sideways shifts of the halves into an offset by least squares, for every set of halves that may be
+used: (256, 3, 8)."""
 
 
 def _offsets(used: Bools, shifts: Array) -> Array:
-    """Least squares of each tile's offset (mm, mm, rad) from sideways shifts (T, 4, 2) in mm where `used`."""
-    kept = used.reshape(-1, 8).astype(np.float64)
-    gram = (kept @ _SQUARES).reshape(-1, 3, 3) + _PRIOR
-    target = (kept * shifts.reshape(-1, 8)) @ _DESIGN
-    return np.asarray(np.linalg.solve(gram, target[..., None])[..., 0])
+    """Each tile's offset (mm, mm, rad) from sideways shifts (T, 4, 2) in mm where `used`."""
+    which = np.packbits(used.reshape(-1, 8), axis=1, bitorder="little").ravel()
+    return np.asarray((_SOLVERS[which] @ shifts.reshape(-1, 8, 1))[..., 0])

@@ -20,6 +20,7 @@ GRID = square_stencil(STEP_MM, COUNT)
 PROBE_INDEX = np.arange(SAMPLES).reshape(COUNT, COUNT)[::2, ::2].ravel()
 """Every other sample of every other row (225), by which a change is noticed."""
 PROBE = Stencil(GRID.points_mm[PROBE_INDEX])
+PROBED = len(PROBE_INDEX)
 
 ARMS = "NESW"
 PATHS = ("NE", "NS", "NW", "ES", "EW", "SW")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -92,8 +93,8 @@ def look_at_pawns(
     count = len(poses)
     heights = np.repeat([sizes_mm["pawn_centre_height"], sizes_mm["door_height"]], count)
     both, inside = DISC.colours(picture, camera, np.concatenate([poses, poses]), heights)
-    spots = both.reshape(2, count, len(SPOTS), 4, 3).astype(np.float32)
-    spots = (spots[..., 0, :] + spots[..., 1, :] + spots[..., 2, :] + spots[..., 3, :]) * np.float32(0.25)
+    fours = cv2.reduce(both.reshape(-1, 4, 3), 1, cv2.REDUCE_AVG, dtype=cv2.CV_32F)
+    spots = np.asarray(fours, dtype=np.float32).reshape(2, count, len(SPOTS), 3)
     clipped = np.zeros(count)
     if spots[0].max(initial=0.0) > CLIPPED:
         clipped = ((spots[0] > CLIPPED).sum(axis=-1) >= 2).mean(axis=1)
@@ -108,32 +109,36 @@ _CHROMA_FIRST = np.array([1.0, 1.0, math.sqrt(0.4)])
 
 def _door_share(look: PawnLook, top: Array, spread: Array, white: Array) -> Array:
     """Share (T) of each door's top that looks like a door."""
-    off = _off_door(look.tops, top, white) * (_CHROMA_FIRST / (2.5 * spread)).astype(np.float32)
-    like = (off * off) @ np.ones(3, dtype=np.float32) < 1.0
-    return np.asarray(np.count_nonzero(like, axis=1) / like.shape[1])
+    off = _off_door(look.tops, top, white)
+    off *= (_CHROMA_FIRST / (2.5 * spread)).astype(np.float32)
+    off *= off
+    like = off @ _ONES.astype(np.float32) < 1.0
+    return np.asarray(like.sum(axis=1) / like.shape[1])
 
 
 def _off_door(colours: NDArray[Any], door: Array, white: Array) -> NDArray[Any]:
     """By how much colours (..., 3) differ from a door's; a sheen on it, which adds white light, is no difference."""
-    off: NDArray[Any] = colours - door.astype(colours.dtype)
+    door = door.astype(colours.dtype)
+    off: NDArray[Any] = colours - door
     # Where a door looks brighter, it is lit more brightly, or reflects the light's own colour, or both.
-    gain = np.exp(np.minimum(np.maximum(off[..., 2], 0.0), SHEEN))
-    level = math.exp(door[2]) * gain
-    for channel in (0, 1):
-        plain = math.exp(door[channel]) * level
-        sheen = math.exp(door[channel] + door[2]) + math.exp(white[channel]) * (level - math.exp(door[2]))
-        reach = np.log(np.minimum(np.array([plain, sheen]), 1.0) / level) - door[channel]
-        low, high = np.minimum(reach.min(axis=0), 0.0), np.maximum(reach.max(axis=0), 0.0)
-        off[..., channel] -= np.minimum(np.maximum(off[..., channel], low), high)
+    level = door[2] + np.minimum(np.maximum(off[..., 2:], 0.0), SHEEN)
+    own = door[:2] + level
+    own_light = math.exp(door[2])
+    added = (np.exp(level) - own_light) * np.exp(white[:2]).astype(colours.dtype)
+    # The channel as the sensor shows it, no more than white, relative to a door that is lit as brightly.
+    plain = np.minimum(-own, 0.0)
+    sheen = np.log(np.minimum(added + own_light * np.exp(door[:2]), 1.0)) - own
+    chroma = off[..., :2]
+    chroma -= np.minimum(np.maximum(chroma, np.minimum(plain, sheen)), np.maximum(sheen, 0.0))
     return off
+
+
+_OPPONENT = np.array([[0.0, 1.0, 0.0], [-1.0, -1.0, 1.0], [1.0, 0.0, 0.0]], dtype=np.float32)
 
 
 def opponent(log_bgr: Floats) -> Floats:
     """(log red/green, log blue/green, log green) of log colours (..., 3) in BGR order."""
-    blue, green, red = log_bgr[..., 0], log_bgr[..., 1], log_bgr[..., 2]
-    found = np.empty_like(log_bgr)
-    found[..., 0], found[..., 1], found[..., 2] = red - green, blue - green, green
-    return found
+    return np.asarray(log_bgr @ _OPPONENT)
 
 
 @lru_cache(16)
@@ -263,10 +268,14 @@ def _distance(colours: Array, centre: Array, spread: Array, brightness: float = 
 
 
 def _length_of(off: Array, spread: Array, brightness: float = 2.5) -> Array:
-    deviation = np.abs(off / spread)
+    deviation = off / spread
+    deviation *= deviation
     # Shade and highlights change brightness freely; it counts only up to a limit.
-    deviation[..., 2] = np.minimum(deviation[..., 2], brightness)
-    return np.asarray(np.sqrt((deviation * deviation) @ np.ones(3)))
+    deviation[..., 2] = np.minimum(deviation[..., 2], brightness * brightness)
+    return np.asarray(np.sqrt(deviation @ _ONES))
+
+
+_ONES = np.ones(3)
 
 
 def pawn_log_likelihoods(look: PawnLook, colours: PawnColours) -> Array:
@@ -274,20 +283,20 @@ def pawn_log_likelihoods(look: PawnLook, colours: PawnColours) -> Array:
     if colours.burnt_out:
         return np.zeros((len(look.colour), len(PAWNS)))
     far = _length_of(_off_door(look.colour, colours.door, colours.white), colours.spread)
-    seen = np.empty((2, len(far), len(PAWNS)))
-    colour, door = seen
-    colour[:, 0] = np.exp(-0.5 * (np.maximum(far - 1.0, 0.0) / 1.3) ** 2)
+    share = _door_share(look, colours.top, colours.top_spread, colours.white)
+    # By how many spreads the colour above the door, and the door, differ from what each value would show.
+    off = np.empty((2, len(far), len(PAWNS)))
+    off[0, :, 0] = np.maximum(far - 1.0, 0.0) / 1.3
+    off[1, :, 0] = (share - 1.0) / 0.3
+    off[1, :, 1:] = (np.maximum(share - 0.15, 0.0) / 0.2)[:, None]
     for player, pawn in enumerate(colours.pawns, 1):
         if pawn is None:
             # Not known whose colour is whose: anything that is clearly no door may be either's.
-            off = np.maximum(5.0 - far, 0.0)
+            off[0, :, player] = np.maximum(5.0 - far, 0.0)
         else:
             expected = _at_most_white(colours.door + pawn.colour)
-            off = np.maximum(_distance(look.colour, expected, pawn.spread, 5.0) - 1.0, 0.0)
-        colour[:, player] = np.exp(-0.5 * off**2)
-    share = _door_share(look, colours.top, colours.top_spread, colours.white)
-    door[:, 0] = np.exp(-0.5 * ((share - 1.0) / 0.3) ** 2)
-    door[:, 1:] = np.exp(-0.5 * (np.maximum(share - 0.15, 0.0) / 0.2) ** 2)[:, None]
+            off[0, :, player] = np.maximum(_distance(look.colour, expected, pawn.spread, 5.0) - 1.0, 0.0)
+    seen = np.exp(-0.5 * off * off)
     if look.clipped.max(initial=0.0) > 0.5:
         # Burnt out, everything looks alike: the less, the darker doors are otherwise.
         common = min(1.0, 0.02 + 10.0 * colours.highlights)
@@ -297,7 +306,8 @@ def pawn_log_likelihoods(look: PawnLook, colours: PawnColours) -> Array:
     seen += _FLOORS
     # Where doors are burnt out, pawns are veiled.
     found = np.log(seen).sum(axis=0) * max(0.0, 1.0 - colours.highlights / VEILED)
-    return np.asarray(np.where(look.seen[:, None], found, 0.0), dtype=np.float64)
+    found[~look.seen] = 0.0
+    return np.asarray(found, dtype=np.float64)
 
 
 _FLOORS = np.exp([-8.0, -5.0]).reshape(2, 1, 1)

@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.geometry import Array, Camera
 from devices.contract import Image
 from vision.reading import SURE_LEAD
-from vision.sampling import Bools, Floats, Indices, blended, log_of, log_planes, middle
+from vision.sampling import Bools, Floats, Indices, blended, log_of, log_planes, middle, planes_of
 from vision.tile_arms import Arms, cut_strips, learn_arms, path_log_likelihoods, score_arms
 from vision.tile_doubt import Belief, Light, belief, believed, brightened, usual_light
+from vision.tile_evidence import Evidence, lead, rows_of
 from vision.tile_gate import (
     PRINTED,
     BareTiles,
@@ -46,6 +46,9 @@ BENT_MM = 1.2
 FEWEST = 8
 """So many tiles must be wholly in the picture to learn from."""
 
+Foreign = tuple[Bools, Bools]
+"""Blocks (T, 14, 14) of something over the tiles, coloured and dark."""
+
 NO_LIGHT = np.zeros(3, dtype=np.float32)
 
 
@@ -65,42 +68,11 @@ class Learned:
     printed: Bools
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
-    """What the tiles `which` show. All arrays run along them: poses (T, 3), log-likelihoods of paths (T, 6), triangles
-    (T, 2) and pawns (T, 3), foreign blocks coloured and dark (T, 14, 14), colours above the doors, whether something
-    lies over the tile (`behind`), whether it lies too far off, the share of it inside the picture; and the 8-bit
-    colours of the PROBE (T, 225, 3), and by how many levels each may vary unchanged (`tolerance`, T x 225); and what is
-    wrong with the light on it (`reasons`, T)."""
-
-    which: Indices
-    poses: Array
-    paths: Array
-    triangles: Array
-    pawns: Array
-    coloured: Bools
-    dark: Bools
-    pawn_look: PawnLook
-    behind: Bools
-    askew: Bools
-    inside: Array
-    probe: Image
-    tolerance: Image
-    reasons: NDArray[np.str_]
-
-
-def as_sure_as(paths: Array, others: Array) -> Array:
-    """Log-likelihoods of a tile's other facts (T, N), drawn together so that none leads by more than the tile's path:
-    what shows no path may be no tile."""
-    limit, leads = np.maximum(lead(paths), 0.1), np.maximum(lead(others), 1e-9)
-    middle = others.max(axis=1, keepdims=True)
-    return np.asarray(middle + (others - middle) * np.minimum(limit / leads, 1.0)[:, None])
-
-
-def lead(log_likelihoods: Array) -> Array:
-    """Best minus second best along the last axis."""
-    top = np.partition(log_likelihoods, -2, axis=-1)
-    return np.asarray(top[..., -1] - top[..., -2])
+def as_sure_as(leads: Array, others: Array, factor: Array) -> Array:
+    """Log-likelihoods of a tile's other facts (T, N), drawn together by factors (T) and so that none leads by more than
+    the tile's path does (T): what shows no path may be no tile."""
+    most = np.maximum(leads, 0.1) / np.maximum(lead(others), 1e-9)
+    return believed(others, np.minimum(most, factor))
 
 
 def study(
@@ -113,7 +85,7 @@ def study(
     everyone = np.arange(len(board.centres))
     height = board.sizes_mm["tile_height"]
     colours, inside = STRIPS.colours(picture, camera, board.centres, height)
-    halves = half_strips(log_planes(colours))
+    halves = half_strips(log_planes(planes_of(colours)))
     whole_tiles: Bools = np.asarray(inside.all(axis=1))
     ink = learn_ink(halves[:, whole_tiles]) if whole_tiles.sum() >= FEWEST else None
     if ink is None:
@@ -123,7 +95,7 @@ def study(
     if np.abs(starts - board.centres)[:, :2].max() > BENT_MM:
         # The board as a whole lies beside its place (a lens, a nudge): look from where its tiles are.
         colours, inside = STRIPS.colours(picture, camera, starts, height)
-        halves, whole_tiles = half_strips(log_planes(colours)), np.asarray(inside.all(axis=1))
+        halves, whole_tiles = half_strips(log_planes(planes_of(colours))), np.asarray(inside.all(axis=1))
         first = first_look(halves, ink, open_halves(inside))
     look = look_at_pawns(picture, camera, starts + first.offsets, board.sizes_mm, NO_LIGHT)
     white, rows = _white(colours[whole_tiles]), board.centres[:, 1].round(3)
@@ -137,7 +109,7 @@ def study(
     view = view_of(picture, camera, height, starts + first.offsets, openings, everyone, standing, NO_LIGHT)
     inked = blended(view.tiles, ink.weights)
     strips, shown = cut_strips(inked, view.seen)
-    arms = learn_arms(strips, shown * whole_tiles[:, None, None, None], first.arms)
+    arms = learn_arms(strips, shown * whole_tiles[:, None, None], first.arms)
     scores, share = score_arms(strips, shown, arms)
     paths = path_log_likelihoods(scores, share, arms, SLIP)
     best = paths.argmax(axis=1)
@@ -147,16 +119,16 @@ def study(
     printed = printed_by(triangle)
     blocks, whole = pooled(view.tiles, _bare(view.apart, best, triangles, printed))
     bare = learn_bare(blocks, whole, view.poses)
-    coloured, dark = foreign_blocks(blocks, whole, view.poses, bare)
-    behind = covered(coloured, dark, paths, board)
+    foreign = foreign_blocks(blocks, whole, view.poses, bare)
+    behind = covered(*foreign, lead(paths) >= SURE_LEAD, board)
     if behind.any():
         # With a hand about: what it covers teaches nothing, and its faint edges count.
         bare = learn_bare(blocks, whole & ~behind[:, None, None], view.poses)
-        coloured, dark = foreign_blocks(blocks, whole, view.poses, bare, strictness=1.4)
-        behind = covered(coloured, dark, paths, board)
+        foreign = foreign_blocks(blocks, whole, view.poses, bare, strictness=1.4)
+        behind = covered(*foreign, lead(paths) >= SURE_LEAD, board)
         free = whole_tiles & ~behind
         if free.sum() >= FEWEST:
-            arms = learn_arms(strips, shown * free[:, None, None, None], first.arms)
+            arms = learn_arms(strips, shown * free[:, None, None], first.arms)
             scores, share = score_arms(strips, shown, arms)
             paths = path_log_likelihoods(scores, share, arms, SLIP)
             best = paths.argmax(axis=1)
@@ -169,7 +141,9 @@ def study(
     usual = usual_light(view.light)
     learned = Learned(ink, arms, triangle, pawn_colours, bare, starts, usual, openings, printed)
     trust = belief(scores, share, arms, view.light, usual)
-    return learned, _evidence(everyone, view, paths, triangles, pawns, coloured, dark, look, behind, first, trust)
+    evidence = _evidence(view, paths, triangles, pawns, foreign, look, first, trust)
+    evidence["behind"] = behind
+    return learned, evidence
 
 
 def look_again(
@@ -180,10 +154,9 @@ def look_again(
     height, count = board.sizes_mm["tile_height"], len(which)
     starts, openings = learned.starts[which], learned.view
     colours, inside = STRIPS.colours(picture, camera, starts, height)
-    halves, free = half_strips(log_planes(colours)), open_halves(inside)
+    halves, free = half_strips(log_planes(planes_of(colours))), open_halves(inside)
     # Both without and with a pawn on it, at once: which of them holds is seen next.
-    both = np.concatenate([free, free & openings.halves[which]])
-    first = first_look(np.concatenate([halves, halves], axis=1), learned.ink, both)
+    first = first_look(halves, learned.ink, np.stack([free, free & openings.halves[which]]))
     look = look_at_pawns(picture, camera, starts + first.offsets[:count], board.sizes_mm, light)
     pawns = pawn_log_likelihoods(look, learned.colours)
     standing = _perhaps_standing(pawns)
@@ -196,10 +169,9 @@ def look_again(
     corners = score_corners(view.tiles, view.seen, learned.triangle)
     triangles = triangle_log_likelihoods(*corners, best, learned.triangle, SLIP)
     blocks, whole = pooled(view.tiles, _bare(view.apart, best, triangles, learned.printed))
-    coloured, dark = foreign_blocks(blocks, whole, view.poses, learned.bare, 1.4 if hand else 1.0)
+    foreign = foreign_blocks(blocks, whole, view.poses, learned.bare, 1.4 if hand else 1.0)
     trust = belief(scores, share, learned.arms, view.light, brightened(learned.usual, math.exp(light[1])))
-    nothing = np.zeros(count, dtype=bool)
-    return _evidence(which, view, paths, triangles, pawns, coloured, dark, look, nothing, first, trust)
+    return _evidence(view, paths, triangles, pawns, foreign, look, first, trust)
 
 
 def _perhaps_standing(pawns: Array) -> Bools:
@@ -208,31 +180,42 @@ def _perhaps_standing(pawns: Array) -> Bools:
 
 
 def _evidence(
-    which: Indices,
     view: View,
     paths: Array,
     triangles: Array,
     pawns: Array,
-    coloured: Bools,
-    dark: Bools,
+    foreign: Foreign,
     look: PawnLook,
-    behind: Bools,
     first: FirstLook,
     trust: Belief,
 ) -> Evidence:
     """The evidence, believed as far as the light allows."""
     paths = believed(paths, trust.path)
-    triangles, pawns = (as_sure_as(paths, believed(each, trust.others)) for each in (triangles, pawns))
-    return Evidence(
-        *(which, view.poses, paths, triangles, pawns, coloured, dark, look, behind, _far(first)),
-        *(view.inside, view.probe, view.tolerance, trust.reasons),
+    leads = lead(paths)
+    return rows_of(
+        len(paths),
+        pose=view.poses,
+        paths=paths,
+        triangles=as_sure_as(leads, triangles, trust.others),
+        pawns=as_sure_as(leads, pawns, trust.others),
+        pawn_colour=look.colour,
+        pawn_seen=look.seen,
+        inside=view.inside,
+        spots=view.maps[0],
+        parts=view.maps[1],
+        probe=view.probe,
+        tolerance=view.tolerance,
+        coloured=foreign[0],
+        dark=foreign[1],
+        askew=_far(first),
+        reason=trust.reasons,
     )
 
 
-def covered(coloured: Bools, dark: Bools, paths: Array, board: Layout) -> Bools:
-    """Which of all tiles lie behind something; a shadow through which the print is plain is nothing."""
+def covered(coloured: Bools, dark: Bools, clear: Bools, board: Layout) -> Bools:
+    """Which of all tiles lie behind something; a shadow through which the print is `clear` (T) is nothing."""
     behind, shaded = hidden_tiles(coloured, dark, board.grid, board.row_column)
-    return np.asarray(behind | (shaded & (lead(paths) < SURE_LEAD)))
+    return np.asarray(behind | (shaded & ~clear))
 
 
 def _trend(centres: Array, first: FirstLook, whole: Bools) -> Array:

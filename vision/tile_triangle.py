@@ -6,6 +6,7 @@ other three corners show what a corner without one looks like under the light of
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import cv2
@@ -175,7 +176,7 @@ def _telling_colour(corners: Floats, shown: Bools, inner: Indices) -> Floats:
 
 def score_corners(tiles: Floats, seen: Bools, triangle: Triangle) -> tuple[Floats, Floats]:
     """How much of a triangle each of the four corners shows (T, 4; 0 none, 1 whole) and the share that is seen."""
-    if not np.isfinite(triangle.sigma):
+    if not math.isfinite(triangle.sigma):
         nothing = np.zeros((len(tiles), 4), np.float32)
         return nothing, nothing
     channel = blended(tiles, triangle.weights)[:, _FLAT]
@@ -195,10 +196,10 @@ def printed_by(triangle: Triangle) -> Bools:
 def _score(excess: Floats, shown: Floats, shape: Floats) -> tuple[Floats, Floats]:
     # Where part of a corner is hidden the filter stays blind to the corner's brightness: its weights add up to nothing.
     bank = np.array([np.ones_like(shape), shape, shape * shape]).T
-    seen, found = shown @ bank, (shown * excess) @ bank
+    seen, found = shown @ bank, (shown * excess) @ bank[:, :2]
     count, weight, square = seen[..., 0], seen[..., 1], seen[..., 2]
     level, match = found[..., 0], found[..., 1]
-    level_weight = weight / np.maximum(count, 1.0)
+    level_weight = weight / np.maximum(count, np.float32(1.0))
     expected = square - level_weight * weight
     total = float(shape @ shape) - float(shape.sum()) ** 2 / len(shape)
     share = np.minimum(np.maximum(expected / max(total, 1e-9), 0.0), 1.0)
@@ -211,7 +212,7 @@ def _mean(values: Floats, shown: Floats) -> Floats:
 
 def triangle_log_likelihoods(scores: Floats, share: Floats, paths: Indices, triangle: Triangle, slip: float) -> Array:
     """Log-likelihoods (T, 2) of no triangle and triangle; on a straight tile the likeliest corner counts."""
-    if not np.isfinite(triangle.sigma):
+    if not math.isfinite(triangle.sigma):
         return np.zeros((len(paths), 2))
     rows, inner = np.arange(len(paths)), inner_corners(paths)
     corner = np.where(inner < 0, scores.argmax(axis=1), inner)

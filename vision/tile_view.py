@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.geometry import Array, Camera
 from calibration.palette import Lab
 from devices.contract import Image
-from vision.sampling import Bools, Floats, Indices, log_planes
+from vision.sampling import Bools, Floats, Indices, log_planes, planes_of, sampled
 from vision.tile_doubt import Light, light_of
 from vision.tile_ink import STRIPS
-from vision.tile_layout import COUNT, GRID, PROBE_INDEX, behind_doors, behind_pawns, leans
+from vision.tile_layout import COUNT, GRID, behind_doors, behind_pawns, leans
+
+Maps = tuple[NDArray[Any], NDArray[Any]]
+"""Whole pixels (T, N, 2) and the fractions beyond them (T, N), in fixed-point numbers."""
 
 CHANGED_LEVELS, LIVELY_SHARE = 16.0, 0.5
 """Grey levels by which a sample of the probe must differ from before, light taken out: at least, and as a share of how
@@ -51,8 +56,8 @@ class Openings:
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
     """Samples of tiles that lie at `poses` (T, 3): log colours (3, T, 841), which are `seen` and which are well `apart`
-    from pawns (T, 841), the share of each tile `inside` the picture (T), the probe's 8-bit colours and tolerance, and
-    the light on each tile."""
+    from pawns (T, 841), the share of each tile `inside` the picture (T), the probe's 8-bit colours, where it falls in
+    the picture and its tolerance, and the light on each tile."""
 
     poses: Array
     tiles: Floats
@@ -60,6 +65,7 @@ class View:
     apart: Bools
     inside: Array
     probe: Image
+    maps: Maps
     tolerance: Image
     light: Light
 
@@ -75,7 +81,8 @@ def view_of(
     light: Floats,
 ) -> View:
     """Samples of the tiles `which` where they really lie, those that are seen, and those well away from pawns."""
-    colours, inside = GRID.colours(picture, camera, poses, height_mm)
+    x, y = GRID.pixels(camera, poses, height_mm)
+    colours, inside = sampled(picture, x, y)
     door, pawn = openings.door[which], standing[:, None]
     seen, apart = (np.where(pawn, each[which], door) for each in (openings.pawn, openings.apart))
     share = np.ones(len(which))
@@ -83,11 +90,18 @@ def view_of(
         seen &= inside
         apart &= inside
         share = inside.mean(axis=1)
-    tiles = log_planes(colours)
+    planes = planes_of(colours)
+    tiles = log_planes(planes)
     if light.any():
         tiles -= light.reshape(3, 1, 1)
-    probe = colours[:, PROBE_INDEX]
-    return View(poses, tiles, seen, apart, share, probe, _tolerance(colours), light_of(colours))
+    maps = maps_of(_probed(x), _probed(y))
+    return View(poses, tiles, seen, apart, share, _probed(colours), maps, _tolerance(planes[1]), light_of(planes))
+
+
+def maps_of(x: Floats, y: Floats) -> Maps:
+    """These pixels (T, N each) as cv2.remap takes them: in half the time that it takes for fractions."""
+    spots, parts = cv2.convertMaps(x, y, cv2.CV_16SC2)
+    return np.asarray(spots), np.asarray(parts)
 
 
 def openings_of(camera: Camera, starts: Array, board: Layout) -> Openings:
@@ -100,13 +114,20 @@ def openings_of(camera: Camera, starts: Array, board: Layout) -> Openings:
     return Openings(door, door & ~over, door & ~near, halves)
 
 
-def _tolerance(colours: Image) -> Image:
+def _probed(samples: NDArray[Any]) -> NDArray[Any]:
+    """The probe's samples (T, 225, ...) of those of whole tiles (T, 841, ...)."""
+    count, _, *rest = samples.shape
+    return samples.reshape(count, COUNT, COUNT, *rest)[:, ::2, ::2].reshape(count, -1, *rest)
+
+
+def _tolerance(green: Image) -> Image:
     """By how many levels each sample of the probe (T, 225) may differ without having changed: more where the print is
     lively, so that a camera that creeps by a fraction of a pixel changes nothing."""
-    plane = np.ascontiguousarray(colours[..., 1]).reshape(-1, COUNT)
-    lively = cv2.morphologyEx(plane, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
+    plane = green.reshape(-1, COUNT)
+    around = np.ones((3, 3), np.uint8)
+    lively = cv2.morphologyEx(plane, cv2.MORPH_GRADIENT, around)
     found = cv2.convertScaleAbs(lively, alpha=LIVELY_SHARE, beta=CHANGED_LEVELS)
-    return np.asarray(found, dtype=np.uint8).reshape(len(colours), -1)[:, PROBE_INDEX]
+    return _probed(np.asarray(found, dtype=np.uint8).reshape(green.shape))
 
 
 def open_halves(inside: Bools) -> Bools:

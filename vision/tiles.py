@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from calibration.geometry import Array, Camera
+from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.contract import VisionError
@@ -19,13 +16,14 @@ from vision.pictures import as_bgr, colourless, fault_of
 from vision.reading import SURE_LEAD, Fact, Reading
 from vision.registration import Pose, Registration, board_corners_px
 from vision.sampling import Bools, Floats, Indices
-from vision.tile_change import Maps, changed_tiles, compared, probe_of, relit
-from vision.tile_layout import PATHS, PROBE
-from vision.tile_pawns import PAWNS, Pawn, PawnLook, pawn_of
-from vision.tile_reading import Evidence, Learned, covered, lead, look_again, study
+from vision.tile_change import changed_tiles, compared, maps_at, probed, relit
+from vision.tile_doubt import REASONS
+from vision.tile_evidence import Evidence, lead, merged, moved, some_of
+from vision.tile_layout import PATHS
+from vision.tile_pawns import PAWNS, Pawn, pawn_of
+from vision.tile_reading import Learned, covered, look_again, study
 from vision.tile_view import Layout
 
-Anys = NDArray[Any]
 SIZES = ("tile", "tile_height", "door_diameter", "door_height", "pawn_radius", "pawn_centre_height")
 
 UNREAD_SHARE = 0.4
@@ -42,16 +40,14 @@ RELEARN_DOUBTFUL_S = 2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Memory:
-    """The last pictures' evidence. `maps` are remap coordinates of its probes (None until they are needed), `corners`
-    the board in the picture, `unread` the share of tiles that lie open to view and are yet unclear. `agreed` is the
-    evidence of the last picture that the table agreed on, `same` (T) the places that show nothing else since. All
-    probes are kept in the light of the picture that was studied. `blind`: the trouble for which the last picture could
-    not show a change."""
+    """The last pictures' evidence. `corners` is the board in the picture, `unread` the share of tiles that lie open to
+    view and are yet unclear. `agreed` is the evidence of the last picture that the table agreed on, `same` (T) the
+    places that show nothing else since. All probes are kept in the light of the picture that was studied. `blind`: the
+    trouble for which the last picture could not show a change."""
 
     camera: Camera
     learned: Learned
     evidence: Evidence
-    maps: Maps | None
     corners: tuple[tuple[float, float], ...]
     studied_s: float
     facts: Mapping[str, Fact]
@@ -82,25 +78,24 @@ class TileReader:
             (int(rows.max()) + 1, int(columns.max()) + 1),
             dict(profile.palette),
         )
+        self._height_mm = board.sizes_mm["tile_height"]
         self._memory: _Memory | None = None
         self._pawns: tuple[Pawn | None, Pawn | None] = (None, None)
 
     def read(self, frame: Frame) -> Reading:
         """The reading of a picture of any size and content; a bad picture gives a reading whose `troubles` say why."""
-        blank = Reading(frame_number=frame.number, time_s=frame.time_s)
         picture = as_bgr(frame.bgr)
         if picture is None:
-            return replace(blank, troubles=("vision.bad_picture",))
+            return _without_facts(frame, "vision.bad_picture")
         if colourless(picture):
-            return replace(blank, troubles=(fault_of(picture) or "vision.no_colour",))
+            return _without_facts(frame, fault_of(picture) or "vision.no_colour")
         pose = self._registration.locate(picture)
         if pose is None:
-            return replace(blank, troubles=(fault_of(picture) or self._registration.trouble,))
-        memory = self._updated(picture, pose, frame.time_s)
-        self._memory = memory
+            return _without_facts(frame, fault_of(picture) or self._registration.trouble)
+        self._memory = memory = self._updated(picture, pose, frame.time_s)
         if memory is None:
             corners = board_corners_px(self._profile, pose.camera)
-            return replace(blank, board_px=corners, residual_mm=pose.residual_mm, troubles=("vision.no_tiles",))
+            return replace(_without_facts(frame, "vision.no_tiles"), board_px=corners, residual_mm=pose.residual_mm)
         trouble = ""
         if pose.moved:
             trouble = "vision.board_moved"
@@ -111,24 +106,19 @@ class TileReader:
         facts = memory.facts
         if trouble == "vision.blurred":
             facts = {k: f if f.reason or f.sure(SURE_LEAD) else replace(f, reason="blur") for k, f in facts.items()}
-        return replace(
-            blank,
-            facts=facts,
-            board_px=memory.corners,
-            residual_mm=pose.residual_mm,
-            troubles=(trouble,) if trouble else (),
-        )
+        troubles = (trouble,) if trouble else ()
+        return Reading(frame.number, frame.time_s, facts, (), memory.corners, pose.residual_mm, troubles)
 
     def agree(self, look: Mapping[str, str]) -> None:
         """Takes the facts agreed on for the picture read last: the pawns' colours follow what the table says."""
         if self._memory is None:
             return
         evidence, colours = self._memory.evidence, self._memory.learned.colours
-        open_ = ~evidence.behind & evidence.pawn_look.seen & (evidence.pawns.argmax(axis=1) > 0)
+        open_ = ~evidence["behind"] & evidence["pawn_seen"] & (evidence["pawns"].argmax(axis=1) > 0)
         found: list[Pawn | None] = []
         for player, before in zip(PAWNS[1:], self._pawns, strict=True):
             mine = np.array([look.get(f"pawn:{c}") == player for c in self._cells]) & open_
-            found.append(pawn_of(evidence.pawn_look.colour[mine] - colours.door) if mine.any() else before)
+            found.append(pawn_of(evidence["pawn_colour"][mine] - colours.door) if mine.any() else before)
         self._pawns = (found[0], found[1])
         self._memory = replace(self._memory, agreed=evidence, same=self._as_agreed(evidence, look))
         if None in colours.pawns:
@@ -137,11 +127,10 @@ class TileReader:
 
     def _as_agreed(self, evidence: Evidence, look: Mapping[str, str]) -> Bools:
         """Which places show clearly what the table has agreed on."""
-        names = np.array(PATHS)[evidence.paths.argmax(axis=1)], np.array(PAWNS)[evidence.pawns.argmax(axis=1)]
+        names = np.array(PATHS)[evidence["paths"].argmax(axis=1)], np.array(PAWNS)[evidence["pawns"].argmax(axis=1)]
         paths = np.array([look.get(f"path:{c}", "") for c in self._cells]) == names[0]
         pawns = np.array([look.get(f"pawn:{c}", "") for c in self._cells]) == names[1]
-        clear = (lead(evidence.paths) >= SURE_LEAD) & (lead(evidence.pawns) >= SURE_LEAD)
-        return np.asarray(paths & pawns & clear & ~evidence.behind & ~evidence.askew)
+        return np.asarray(paths & pawns & evidence["certain"] & ~evidence["behind"] & ~evidence["askew"])
 
     def draw(self, image: Image, reading: Reading) -> Image:
         """A copy of the picture with the reading drawn over it."""
@@ -153,7 +142,7 @@ class TileReader:
         if self._memory is None or pose.moved:
             return self._studied(picture, pose, time_s)
         memory = self._followed(picture, pose, time_s, self._memory)
-        doubtful = bool(memory.blind) or memory.unread > UNREAD_SHARE or bool(memory.evidence.behind.any())
+        doubtful = bool(memory.blind) or memory.unread > UNREAD_SHARE or bool(memory.evidence["behind"].any())
         if 0 <= time_s - memory.studied_s < (RELEARN_DOUBTFUL_S if doubtful else RELEARN_S):
             return memory
         anew = self._studied(picture, pose, time_s)
@@ -161,63 +150,61 @@ class TileReader:
 
     def _followed(self, picture: Image, pose: Pose, time_s: float, memory: _Memory) -> _Memory:
         """The memory with those places read again that have changed."""
+        before = memory.evidence
         if pose.camera is not memory.camera:
+            before = moved(before, maps_at(pose.camera, before["pose"], self._height_mm))
             corners = board_corners_px(self._profile, pose.camera)
-            memory = replace(memory, camera=pose.camera, maps=None, corners=corners)
-        if memory.maps is None:
-            memory = replace(memory, maps=self._maps(memory.camera, memory.evidence.poses))
-        assert memory.maps is not None
-        light, changed, blind = compared(probe_of(picture, memory.maps), memory.evidence)
+            memory = replace(memory, camera=pose.camera, corners=corners, evidence=before)
+        gain, other, blind = compared(probed(picture, before), before)
         if blind != memory.blind:
             memory = replace(memory, blind=blind)
         if blind:
             return memory
         # Pawns that could not be told apart may have come into view.
-        unknown = None in memory.learned.colours.pawns and bool(changed.any())
+        unknown = None in memory.learned.colours.pawns and bool(other.any())
         # What could not be read in that picture, or in its light, may be clear in this one.
-        again = changed | _unclear(memory.evidence)
-        if np.count_nonzero(again) <= RELEARN_SHARE * len(changed):
-            changed = again
-        which = np.flatnonzero(changed)
+        again = other | ~(before["certain"] | before["behind"] | before["askew"])
+        if np.count_nonzero(again) <= RELEARN_SHARE * len(other):
+            other = again
+        which = np.flatnonzero(other)
         if not len(which):
             return memory
-        if unknown or len(which) > RELEARN_SHARE * len(changed):
+        if unknown or len(which) > RELEARN_SHARE * len(other):
             anew = self._studied(picture, pose, time_s)
             if anew is not None and (unknown or _better(anew, memory)):
                 return anew
             memory = replace(memory, studied_s=time_s)
-        evidence, same = memory.evidence, memory.same & ~changed
-        restored = self._restored(picture, memory, which, light)
-        if restored is not None:
-            evidence = _merged(evidence, restored)
-            same[restored.which] = True
-            which = np.setdiff1d(which, restored.which)
+        evidence, same = before, memory.same & ~other
+        as_then = self._restored(picture, memory, which, gain)
+        if as_then is not None:
+            places, rows = as_then
+            evidence = merged(evidence, rows, places)
+            same[places] = True
+            which = np.setdiff1d(which, places)
         if len(which):
-            hand = bool(memory.evidence.behind.any())
+            light, hand = np.log(gain), bool(before["behind"].any())
             part = look_again(picture, pose.camera, self._layout, which, memory.learned, light, hand)
-            evidence = _merged(evidence, replace(part, probe=relit(part.probe, np.exp(-light))))
-        behind = covered(evidence.coloured, evidence.dark, evidence.paths, self._layout) & ~same
-        other = np.flatnonzero(changed | (behind != memory.evidence.behind))
-        evidence = replace(evidence, behind=behind)
-        facts = {**memory.facts, **self._facts(evidence, other)}
-        return replace(memory, evidence=evidence, maps=None, facts=facts, same=same, unread=_unread(evidence))
+            part["probe"] = relit(part["probe"], 1.0 / gain)
+            evidence = merged(evidence, part, which)
+        behind = covered(evidence["coloured"], evidence["dark"], evidence["clear"], self._layout) & ~same
+        told = np.flatnonzero(other | (behind != before["behind"]))
+        evidence["behind"] = behind
+        facts = {**memory.facts, **self._facts(evidence, told)}
+        return replace(memory, evidence=evidence, facts=facts, same=same, unread=_unread(evidence))
 
-    def _restored(self, picture: Image, memory: _Memory, which: Indices, light: Floats) -> Evidence | None:
-        """The agreed evidence of those places that look again as they did then: a hand has gone."""
+    def _restored(
+        self, picture: Image, memory: _Memory, which: Indices, gain: Floats
+    ) -> tuple[Indices, Evidence] | None:
+        """Those of the places that look again as they did when they were agreed on, with the evidence of then: a hand
+        has gone."""
         agreed = memory.agreed
-        some = which[(~agreed.behind & ~agreed.askew & (lead(agreed.paths) >= SURE_LEAD) & ~memory.same)[which]]
+        some = which[(~agreed["behind"] & ~agreed["askew"] & agreed["clear"] & ~memory.same)[which]]
         if not len(some):
             return None
-        before = _rows(agreed, some)
-        now = probe_of(picture, self._maps(memory.camera, before.poses))
-        changed = changed_tiles(now, before, np.exp(light))
-        return None if changed.all() else _rows(before, np.flatnonzero(~changed))
-
-    def _maps(self, camera: Camera, poses: Array) -> Maps:
-        """Where in the picture the probes of tiles at `poses` fall, as cv2.remap takes it."""
-        pixels = PROBE.pixels(camera, poses, self._layout.sizes_mm["tile_height"])
-        fixed, parts = cv2.convertMaps(*pixels, cv2.CV_16SC2)
-        return np.asarray(fixed), np.asarray(parts)
+        before = some_of(agreed, some)
+        before = moved(before, maps_at(memory.camera, before["pose"], self._height_mm))
+        same = ~changed_tiles(probed(picture, before), before, gain)
+        return (some[same], some_of(before, same)) if same.any() else None
 
     def _studied(self, picture: Image, pose: Pose, time_s: float) -> _Memory | None:
         result = study(picture, pose.camera, self._layout, self._pawns)
@@ -227,88 +214,54 @@ class TileReader:
         if None not in learned.colours.pawns:
             self._pawns = learned.colours.pawns
         corners = board_corners_px(self._profile, pose.camera)
-        facts = self._facts(evidence, evidence.which)
-        return _Memory(
-            pose.camera,
-            learned,
-            evidence,
-            None,
-            corners,
-            time_s,
-            facts,
-            evidence,
-            np.zeros(len(facts) // 3, bool),
-            _unread(evidence),
-        )
+        facts = self._facts(evidence, np.arange(len(evidence)))
+        nowhere = np.zeros(len(evidence), dtype=bool)
+        return _Memory(pose.camera, learned, evidence, corners, time_s, facts, evidence, nowhere, _unread(evidence))
 
     def _facts(self, evidence: Evidence, which: Indices) -> dict[str, Fact]:
         facts: dict[str, Fact] = {}
-        kinds = (
-            ("path", PATHS, evidence.paths),
-            ("triangle", ("no", "yes"), evidence.triangles),
-            ("pawn", PAWNS, evidence.pawns),
-        )
-        told = [(kind, values, rows.tolist(), (lead(rows) >= SURE_LEAD).tolist()) for kind, values, rows in kinds]
-        stands = (evidence.pawns.argmax(axis=1) > 0).tolist()
-        for i in which.tolist():
-            cell = self._cells[i]
-            hidden, reason = bool(evidence.behind[i]), ""
-            if evidence.inside[i] < WHOLE:
-                hidden, reason = True, "out_of_picture"
-            elif hidden:
+        rows = some_of(evidence, which)
+        told = []
+        for kind, values, name in _KINDS:
+            found = rows[name]
+            told.append((kind, values, found.tolist(), (lead(found) >= SURE_LEAD).tolist()))
+        stands = (rows["pawns"].argmax(axis=1) > 0).tolist()
+        behind, askew, whole = rows["behind"].tolist(), rows["askew"].tolist(), (rows["inside"] >= WHOLE).tolist()
+        for i, (place, wrong) in enumerate(zip(which.tolist(), rows["reason"].tolist(), strict=True)):
+            hidden, reason = True, REASONS[wrong]
+            if not whole[i]:
+                reason = "out_of_picture"
+            elif behind[i]:
                 reason = "hand"
-            elif evidence.askew[i]:
-                hidden, reason = True, "askew"
+            elif askew[i]:
+                reason = "askew"
             else:
-                reason = str(evidence.reasons[i])
-            for kind, values, rows, sure in told:
+                hidden = False
+            for kind, values, found, sure in told:
                 why = "" if sure[i] and not hidden else reason or "unclear"
                 if why == "unclear" and kind == "triangle" and stands[i]:
                     why = ""  # a pawn stands over it, as it may
-                facts[f"{kind}:{cell}"] = Fact(values, tuple(rows[i]), hidden, why)
+                facts[f"{kind}:{self._cells[place]}"] = Fact(values, tuple(found[i]), hidden, why)
         return facts
+
+
+_KINDS = (("path", PATHS, "paths"), ("triangle", ("no", "yes"), "triangles"), ("pawn", PAWNS, "pawns"))
+"""Kinds of facts, what each may be, and its column of the evidence."""
+
+
+def _without_facts(frame: Frame, trouble: str) -> Reading:
+    return Reading(frame_number=frame.number, time_s=frame.time_s, troubles=(trouble,))
 
 
 def _unread(evidence: Evidence) -> float:
     """The share of tiles that lie open to view and whose path is yet unclear."""
-    unclear = lead(evidence.paths) < SURE_LEAD
-    unclear &= ~evidence.behind & (evidence.inside >= WHOLE)
+    unclear = ~(evidence["clear"] | evidence["behind"]) & (evidence["inside"] >= WHOLE)
     return float(np.count_nonzero(unclear)) / len(unclear)
-
-
-def _unclear(evidence: Evidence) -> Bools:
-    """The tiles that lie open to view and yet could not be read for certain."""
-    unclear = np.minimum(lead(evidence.paths), lead(evidence.pawns)) < SURE_LEAD
-    return np.asarray(unclear & ~evidence.behind & ~evidence.askew)
 
 
 def _better(anew: _Memory, memory: _Memory) -> bool:
     """Whether a new study is worth more than what is known: one made beside a hand must show more tiles than before."""
     if anew.unread > max(memory.unread, UNREAD_SHARE / 4):
         return False
-    clear = [np.count_nonzero(~e.behind & (lead(e.paths) >= SURE_LEAD)) for e in (anew.evidence, memory.evidence)]
-    return bool(clear[0] > clear[1]) or not anew.evidence.behind.any()
-
-
-_LOOK_FIELDS = tuple(f.name for f in fields(PawnLook))
-_FIELDS = tuple(f.name for f in fields(Evidence) if f.name not in ("which", "pawn_look"))
-
-
-def _merged(whole: Evidence, part: Evidence) -> Evidence:
-    """All tiles' evidence with that of some of them replaced."""
-    which = part.which
-    looks = (_placed(getattr(whole.pawn_look, n), getattr(part.pawn_look, n), which) for n in _LOOK_FIELDS)
-    merged = {n: _placed(getattr(whole, n), getattr(part, n), which) for n in _FIELDS}
-    return Evidence(which=whole.which, pawn_look=PawnLook(*looks), **merged)
-
-
-def _rows(whole: Evidence, which: Indices) -> Evidence:
-    """The evidence of some of the tiles."""
-    look = PawnLook(*(getattr(whole.pawn_look, n)[which] for n in _LOOK_FIELDS))
-    return Evidence(which=whole.which[which], pawn_look=look, **{n: getattr(whole, n)[which] for n in _FIELDS})
-
-
-def _placed(old: Anys, new: Anys, which: Indices) -> Anys:
-    out = old.copy()
-    out[which] = new
-    return out
+    clear = [np.count_nonzero(e["clear"] & ~e["behind"]) for e in (anew.evidence, memory.evidence)]
+    return bool(clear[0] > clear[1]) or not anew.evidence["behind"].any()
