@@ -92,6 +92,18 @@ def save_figure(folder: Path, figure: FigurePrint) -> None:
     part.replace(index)
 
 
+def drop_figure(folder: Path, name: str) -> None:
+    """Takes a figure out of a folder of enrolled ones; raises OSError."""
+    index = folder / INDEX
+    data = tomllib.loads(index.read_text(encoding="utf-8"))
+    data.pop(name, None)
+    part = index.with_suffix(".part")
+    part.write_text(tomli_w.dumps(data), encoding="utf-8")
+    part.replace(index)
+    for key in (*map(str, range(1, FACES + 1)), "top", "bottom"):
+        (folder / f"{name}_{key}.png").unlink(missing_ok=True)
+
+
 def _picture(file: Path) -> Picture:
     try:
         packed = np.frombuffer(file.read_bytes(), dtype=np.uint8)

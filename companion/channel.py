@@ -62,7 +62,8 @@ class Report:
 @dataclass(frozen=True, slots=True)
 class Orders:
     """The answer to a beat: whether a new reading is wanted; what was agreed on (frame number and look), which corner
-    was named, which corners were tapped (none: the profile's own again), which clips to keep and whether to end, each
+    was named, which corners were tapped (none: the profile's own again), which clips to keep, where a photograph
+    is to be put and whether to end, each
     told once."""
 
     want: bool
@@ -70,6 +71,7 @@ class Orders:
     corner: str = ""
     tapped: Corners | None = None
     keep: tuple[Keep, ...] = ()
+    photograph: str = ""
     end: bool = False
 
 

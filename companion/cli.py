@@ -10,16 +10,19 @@ import tempfile
 import time
 import webbrowser
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 
-from calibration.profile import CalibrationError
+from calibration.profile import CalibrationError, TableProfile, load_board, load_profile
 from companion import tools
 from companion.bulletin import Bulletin
 from companion.clips import FOLDER as CLIPS
 from companion.clips import Clips
 from companion.config import DATA, Config, ConfigError, load_config
 from companion.demo import Demo
+from companion.enrolment import FOLDER as ENROLLED
+from companion.enrolment import Enrolment
 from companion.games.contract import Message, RulesError
 from companion.house import House, HouseThread
 from companion.journal import FolderLock, Journal, JournalError, open_journal
@@ -260,6 +263,7 @@ def _service(
     bulletin: Bulletin,
     games: Mapping[str, GameEntry],
     clips: Clips,
+    enrolment: Enrolment | None = None,
     *,
     hints: bool = False,
     undo: str = "chance",
@@ -269,11 +273,36 @@ def _service(
         journal,
         bulletin,
         deal=lambda name, chance: games[name].deal_start(chance),
-        data=lambda name, options: games[name].data_used(options),
+        data=lambda name, options: _entry(games, name, enrolment).data_used(options),
+        pieces=lambda name, players, seen: (
+            enrolment.start(players, seen) if enrolment is not None and enrolment.game == name else {}
+        ),
         hint=(lambda name: games[name].load_hint()) if hints else None,
         undo=undo,
         clips=clips,
     )
+
+
+def _entry(games: Mapping[str, GameEntry], name: str, enrolment: Enrolment | None) -> GameEntry:
+    """A game with the data of the figures that are enrolled for it."""
+    if enrolment is None or enrolment.game != name or enrolment.catalogue is None:
+        return games[name]
+    return replace(games[name], data_file=enrolment.catalogue)
+
+
+def _enrolment(config: Config, games: Mapping[str, GameEntry], data: Path) -> Enrolment | None:
+    """The figures of a table whose game has any; one with a data file or a folder of figures of its own has those."""
+    form = games[config.game].load_figures()
+    if form is None or config.data_file:
+        return None
+    profile = TableProfile(load_board(config.game))
+    if config.profile:
+        with suppress(CalibrationError):  # the table says so on its page
+            profile = load_profile(Path(config.profile))
+    if profile.figures:
+        return None
+    most = games[config.game].load_rules().max_players
+    return Enrolment(data / ENROLLED, config.game, form, profile, most)
 
 
 def _speed(text: str) -> float:
@@ -318,13 +347,16 @@ def _run(args: argparse.Namespace) -> int:
         stack.callback(journal.close)
         bulletin = Bulletin()
         clips = Clips(data / CLIPS, config.clips_mb)
-        service = _service(journal, bulletin, games, clips, hints=config.hints, undo=config.undo)
+        enrolment = _enrolment(config, games, data)
+        service = _service(journal, bulletin, games, clips, enrolment, hints=config.hints, undo=config.undo)
         if damaged is not None:
             words = Message("companion.journal_damaged", (("file", str(damaged)),))
             print(f"companion: {say(words)}", file=sys.stderr)
             service.report(None, "journal file", words)
         server = _server(service, bulletin, games, data, host, port, config)
         server.add_clips(clips)
+        if enrolment is not None:
+            server.add_enrolment(enrolment)
         stack.enter_context(server)
         service.start()
         stack.callback(service.stop)
@@ -332,7 +364,7 @@ def _run(args: argparse.Namespace) -> int:
         stack.callback(house.stop)
         house.start()
         recorder = _recorder(stack, args.record, service, journal) if args.record else None
-        table = Table(config, service, bulletin, data, recorder.frames if recorder else None)
+        table = Table(config, service, bulletin, data, recorder.frames if recorder else None, enrolment)
         stack.callback(table.stop)
         table.start()
         print(

@@ -10,6 +10,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import cv2
@@ -18,7 +19,7 @@ from calibration.profile import Board, Point, TableProfile
 from companion.bulletin import Device
 from companion.commands import Corners
 from companion.evidence import Author, Seen
-from companion.footage import Footage, Keep
+from companion.footage import Footage, Keep, write_picture
 from companion.games.contract import Look, Message
 from companion.words import knows
 from devices.capture import Told
@@ -122,6 +123,7 @@ class Eyes:
         self._agreed: tuple[int, Look] | None = None
         self._corner: str | None = None
         self._tapped: Corners | None = None
+        self._photograph: Path | None = None
         self._given_profile = profile
         self._latest_s = 0.0
         self._read_s = -IDLE_S
@@ -196,6 +198,11 @@ class Eyes:
         if self._footage is not None:
             self._footage.keep(keep)
 
+    def photograph(self, file: Path) -> None:
+        """Has the next picture written to a file, as the camera gives it."""
+        with self._lock:
+            self._photograph = file
+
     def gone(self) -> None:
         """Notes that no pictures come any more."""
         self._open = False
@@ -240,8 +247,10 @@ class Eyes:
 
     def _hear_service(self, frame: Frame) -> None:
         with self._lock:
-            agreed, corner, tapped = self._agreed, self._corner, self._tapped
-            self._agreed = self._corner = self._tapped = None
+            agreed, corner, tapped, photograph = self._agreed, self._corner, self._tapped, self._photograph
+            self._agreed = self._corner = self._tapped = self._photograph = None
+        if photograph is not None:
+            write_picture(photograph, frame)
         if agreed is not None and self._reading is not None and agreed[0] == self._reading.frame_number:
             self._reader.agree(agreed[1])
             self._calm = self._reading.facts

@@ -162,6 +162,17 @@ def write_clip(keep: Keep, shots: list[Shot]) -> None:
         _log.warning("the clip %s could not be kept: %s", file, error)
 
 
+def write_picture(file: Path, frame: Frame) -> None:
+    """Writes a frame in full, in one step; a disk that cannot take it costs the picture."""
+    jpeg = frame.jpeg or bytes(cv2.imencode(".jpg", frame.bgr, [cv2.IMWRITE_JPEG_QUALITY, 95])[1])
+    part = file.with_suffix(".part")
+    try:
+        part.write_bytes(jpeg)
+        part.replace(file)
+    except OSError as error:
+        _log.warning("the photograph %s could not be written: %s", file, error)
+
+
 def _make_room(newest: Path, limit_bytes: int) -> None:
     clips = sorted(newest.parent.glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime_ns)
     total = sum(path.stat().st_size for path in clips)

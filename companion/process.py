@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from calibration.profile import TableProfile
 from companion.bulletin import Bulletin, Device
 from companion.channel import Beat, Orders, Report, Task, channel
 from companion.commands import Corners
@@ -79,6 +80,8 @@ class EyesProcess:
         self._corner = ""
         self._tapped: Corners | None = None
         self._clips: tuple[Keep, ...] = ()
+        self._photograph = ""
+        self._renewed = False
         self._keep = keep
         self._silent_s = SILENT_S
         self.restarts = 0
@@ -147,6 +150,21 @@ class EyesProcess:
             if self._child is not None:
                 self._clips = (*self._clips, keep)
 
+    def photograph(self, file: Path) -> bool:
+        """Has the next picture written to a file, as the camera gives it; False while no pictures come."""
+        with self._lock:
+            if self._child is not None:
+                self._photograph = str(file)
+            return self._child is not None
+
+    def renew(self, profile: TableProfile) -> None:
+        """Goes on by another profile, with a new child."""
+        with self._lock:
+            self._task = replace(self._task, profile=profile)
+            self._renewed = True
+            if self._child is not None:
+                self._child.process.kill()
+
     def start(self) -> None:
         """Begins to look."""
         self._thread.start()
@@ -171,6 +189,11 @@ class EyesProcess:
                 self._end(child)
             if why is None:
                 return
+            with self._lock:
+                renewed, self._renewed = self._renewed, False
+            if renewed:
+                self._last = replace(self._last, working=False, current=False)
+                continue
             self._broken(child, why)
             failed = 0 if child.sees else failed + 1
             self._stop.wait(PAUSES_S[min(failed, len(PAUSES_S) - 1)])
@@ -196,7 +219,8 @@ class EyesProcess:
         now_s = time.monotonic()
         child = Child(process, line, now_s, now_s)
         with self._lock:
-            self._child, self._agreed, self._corner, self._tapped, self._clips = child, None, "", None, ()
+            self._child, self._agreed, self._corner, self._tapped = child, None, "", None
+            self._clips, self._photograph = (), ""
             task = self._task
         with suppress(OSError):  # a child that has ended already is noticed like any other
             line.send(task)
@@ -243,8 +267,10 @@ class EyesProcess:
             child.beat = self._last = message
             with self._lock:
                 end = self._stop.is_set()
-                orders = Orders(self._want, self._agreed, self._corner, self._tapped, self._clips, end)
-                self._agreed, self._corner, self._tapped, self._clips = None, "", None, ()
+                orders = Orders(
+                    self._want, self._agreed, self._corner, self._tapped, self._clips, self._photograph, end
+                )
+                self._agreed, self._corner, self._tapped, self._clips, self._photograph = None, "", None, (), ""
             child.line.send(orders)
             if message.working and not child.sees:
                 child.sees = True

@@ -118,6 +118,8 @@ def _obey(line: Connection, eyes: Eyes, watch: EyesThread) -> None:
             eyes.tap(orders.tapped)
         if orders.corner:
             eyes.turn_board(orders.corner)
+        if orders.photograph:
+            eyes.photograph(Path(orders.photograph))
         for keep in orders.keep:
             eyes.keep(keep)
         if orders.end:

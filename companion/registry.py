@@ -13,6 +13,7 @@ from calibration.profile import Board, TableProfile
 from companion.eyes import RestWatch
 from companion.games.contract import DataUsed, Look, Message, Rules
 from companion.games.data_form import DataForm
+from companion.games.figure_form import FigureForm
 from devices.simulated.contract import SimulatedTable
 from vision.contract import Reader
 
@@ -63,8 +64,9 @@ class GameEntry:
 
     `rules`: the `Rules` object. `choose`: a `Chooser`, or a class of such for players with a memory. `hint`: a
     `Hinter`. `illegal`: a `Planter`. `deal`: a `Dealer`, where a start is dealt. `data`: a `DataLoader`; `data_file`
-    the user's own file for it; `form` makes a `DataForm` of that file or None. `reader`: a `Reader` class that
-    takes a `TableProfile`. `table`: a `TableFactory`. (The board's drawing is found by `web` by the name.)
+    the user's own file for it; `form` makes a `DataForm` of that file or None. `figures`: a `FigureForm`, where figures
+    are enrolled. `reader`: a `Reader` class that takes a `TableProfile`. `table`: a `TableFactory`. (The board is drawn
+    by `web`, by the name.)
     """
 
     name: str
@@ -76,6 +78,7 @@ class GameEntry:
     data: str = ""
     data_file: Path | None = None
     form: str = ""
+    figures: str = ""
     reader: str = ""
     rest: str = ""
     measured: str = ""
@@ -117,6 +120,11 @@ class GameEntry:
             return None
         used: DataUsed = self._part("data")(self.data_file, options or {})
         return used
+
+    def load_figures(self) -> FigureForm | None:
+        """What is asked of a figure that is enrolled; None for a game without such figures."""
+        form: FigureForm | None = self._part("figures") if self.figures else None
+        return form
 
     def load_form(self) -> DataForm | None:
         """The game's data as a form; None for a game whose data nobody edits on a page."""
@@ -197,6 +205,7 @@ GAMES: Mapping[str, GameEntry] = {
             choose="companion.games.moogui.players:choose",
             illegal="companion.games.moogui.players:illegal",
             data="companion.games.moogui.catalogue:used",
+            figures="companion.games.moogui.enrolling:FORM",
             reader="vision.figure_table:FigureTableReader",
             rest="vision.arena_states:ArenaWatch",
             measured="companion.games.moogui.look:measured",

@@ -16,6 +16,7 @@ from companion.channel import Task
 from companion.commands import Corners
 from companion.config import Config
 from companion.dice import DiceThread
+from companion.enrolment import Enrolment
 from companion.evidence import Evidence
 from companion.games.contract import Message
 from companion.process import EyesProcess
@@ -35,10 +36,16 @@ class Table:
     """The devices around one service; `start` never fails: what does not work is reported and tried again."""
 
     def __init__(
-        self, config: Config, service: Service, bulletin: Bulletin, data: Path, frames: Path | None = None
+        self,
+        config: Config,
+        service: Service,
+        bulletin: Bulletin,
+        data: Path,
+        frames: Path | None = None,
+        enrolment: Enrolment | None = None,
     ) -> None:
         self._config, self._service, self._bulletin, self._data = config, service, bulletin, data
-        self._frames = frames
+        self._frames, self._enrolment = frames, enrolment
         self._eyes: EyesProcess | None = None
         self._tray: EyesProcess | None = None
         self._buttons: ButtonsThread | None = None
@@ -80,6 +87,9 @@ class Table:
             )
             keep = partial(keep_corners, self._data, config.camera)
             self._eyes = EyesProcess(task, self._service, self._bulletin, keep=keep)
+            if self._enrolment is not None:
+                self._enrolment.photograph = self._eyes.photograph
+                self._enrolment.changed = self._learn_figures
             self._service.watch(self._eyes)
             self._eyes.start()
 
@@ -89,7 +99,18 @@ class Table:
             if thread is not None:
                 thread.stop()
 
+    def _learn_figures(self) -> None:
+        if self._eyes is not None:
+            self._eyes.renew(self._profile())
+
     def _profile(self) -> TableProfile:
+        """The table's profile, with the figures that are enrolled."""
+        profile, enrolment = self._saved_profile(), self._enrolment
+        if enrolment is not None and enrolment.catalogue is not None:
+            return replace(profile, figures=str(enrolment.folder))
+        return profile
+
+    def _saved_profile(self) -> TableProfile:
         """The saved profile; the shipped board spec when there is none or it cannot be used (which is said)."""
         config = self._config
         if config.profile:

@@ -8,7 +8,7 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -39,6 +39,10 @@ Dealer = Callable[[str, random.Random], Json]
 
 DataOf = Callable[[str, Mapping[str, Json]], DataUsed | None]
 """The data that a game with these options is played with; LookupError for an unknown game."""
+
+PiecesOf = Callable[[str, Sequence[str], bool], Mapping[str, Json] | Message]
+"""What stands in the start of a game of these players: the pieces that are theirs; or why they cannot begin. The flag
+says that a camera will read the table."""
 
 HintOf = Callable[[str], Callable[[Any], tuple[Any, Message]] | None]
 """Who gives hints in a game, or None."""
@@ -93,10 +97,10 @@ class _Health:
 class Service:
     """Holds the match. `submit`, `hear` and `report` may be called from any thread.
 
-    `hint` makes hints possible at this table; `undo` is one of `companion.consent.UNDO`; `clips` is
-    where pictures of doubted turns go (None: nowhere). With `start` a thread of its
-    own works through the inbox; without it every call is worked off at once in the caller's thread, one after the
-    other, which is how tests and simulations run.
+    `hint` makes hints possible at this table; `undo` is one of `companion.consent.UNDO`; `clips` is where pictures of
+    doubted turns go (None: nowhere); `pieces` knows whose pieces there are. With `start` a thread of its own works
+    through the inbox; without it every call is worked off at once in the caller's thread, one after the other, which is
+    how tests and simulations run.
     """
 
     def __init__(
@@ -110,6 +114,7 @@ class Service:
         hint: HintOf | None = None,
         undo: str = "chance",
         clips: Clips | None = None,
+        pieces: PiecesOf | None = None,
         clock: Clock | None = None,
         lights: Lights | None = None,
         chance: random.Random | None = None,
@@ -130,6 +135,7 @@ class Service:
         """How long the newest write to the disk took."""
         self._picture = ""
         self._moments = Moments(clips)
+        self._pieces = pieces
         self._trays: dict[Author, Tray] = {}
         self._inbox: queue.SimpleQueue[tuple[Evidence | Callable[[], None] | None, Future[Reply] | None]] = (
             queue.SimpleQueue()
@@ -337,6 +343,12 @@ class Service:
                     return Reply(False, Message("companion.unknown_game", (("game", str(args.get("game"))[:40]),)))
             args["manual"] = start != "table"
             args.update(self._settings(str(args.get("game")), args.get("options")))
+            players = args.get("players")
+            if self._pieces is not None and isinstance(players, list):
+                given = self._pieces(str(args.get("game")), [str(p) for p in players], start == "table")
+                if isinstance(given, Message):
+                    return Reply(False, given)
+                args["given"] = {**args.get("given", {}), **given}
         elif chose.command == "hint" and self._hint is not None and self.match.phase == "playing":
             hint = self._hint(self.match.game)
             if hint is not None and self.match.rules.outcome(self.match.now) is None:

@@ -21,6 +21,16 @@ from vision.pictures import as_bgr
 from vision.registration import Registration
 from vision.sampling import Floats
 
+
+class PhotographError(VisionError):
+    """A photograph that no face can be taken from: its number (1..6), `reason` (`no_picture`, `no_arena`, `nothing`,
+    `coarse`, `not_alone`, `upright`), and what the message tells besides."""
+
+    def __init__(self, reason: str, words: str, number: int = 0) -> None:
+        super().__init__(words)
+        self.reason, self.number = reason, number
+
+
 SMALLEST_MM2 = 300.0
 """Covered floor below which nothing of a figure's size can lie."""
 OVERLAP = 0.7
@@ -47,44 +57,52 @@ def from_the_table(
     """
     if len(photographs) != FACES:
         raise VisionError(f"figure {name!r}: six photographs are needed, one a face, got {len(photographs)}")
-    sizes = profile.board.sizes_mm
-    solid = Solid(sizes.get("figure_length", 45.0), sizes.get("figure_across_flats", 24.0))
     found = []
     for number, photograph in enumerate(photographs, 1):
         picture = as_bgr(photograph)
         if picture is None:
-            raise VisionError(f"photograph {number} is no picture")
+            raise PhotographError("no_picture", f"photograph {number} is no picture", number)
         try:
-            found.append((picture, _upper_face(picture, profile, solid)))
-        except VisionError as error:
-            raise VisionError(f"photograph {number} of figure {name!r}: {error}") from error
-    return from_photographs(name, found, states, solid, ends)
+            found.append((picture, upper_face(picture, profile)))
+        except PhotographError as error:
+            words = f"photograph {number} of figure {name!r}: {error}"
+            raise PhotographError(error.reason, words, number) from error
+    return from_photographs(name, found, states, _solid(profile), ends)
 
 
-def _upper_face(picture: Image, profile: TableProfile, solid: Solid) -> list[tuple[float, float]]:
-    """The pixels of the upper face's corners: upper left and right, lower right and left; its top end is right."""
+def _solid(profile: TableProfile) -> Solid:
+    sizes = profile.board.sizes_mm
+    return Solid(sizes.get("figure_length", 45.0), sizes.get("figure_across_flats", 24.0))
+
+
+def upper_face(picture: Image, profile: TableProfile) -> list[tuple[float, float]]:
+    """The pixels of the corners of the face that is up: upper left and right, lower right and left; its top end is
+    right. Raises PhotographError."""
+    solid = _solid(profile)
     pose = Registration(profile).locate(picture)
     if pose is None:
-        raise VisionError("the arena is not found in it: show its markers or its whole line")
+        raise PhotographError("no_arena", "the arena is not found in it: show its markers or its whole line")
     floor = Arena(profile).floor(picture, pose.camera)
     things = covered(floor, SMALLEST_MM2)
     if not things:
-        raise VisionError("nothing lies in the arena")
+        raise PhotographError("nothing", "nothing lies in the arena")
     points = floor.points(things[0])
     view = view_at(pose.camera, points.mean(axis=0))
     if view.scale < LEAST_PX_MM:
-        raise VisionError(f"it shows {view.scale:.1f} px a mm, {LEAST_PX_MM} are needed: take a larger or nearer one")
+        coarse = f"it shows {view.scale:.1f} px a mm, {LEAST_PX_MM} are needed: take a larger or nearer one"
+        raise PhotographError("coarse", coarse)
     place, fit = _silhouette(floor, things[0], view, solid, LYING)
     upright = _silhouette(floor, things[0], view, solid, STANDING)[1]
     if fit < max(OVERLAP, upright) or len(things) > 1:
-        raise VisionError("something else than one lying figure is in the arena: take everything else away")
+        more = "something else than one lying figure is in the arena: take everything else away"
+        raise PhotographError("not_alone", more)
     place = _along_edges(picture, place, view, solid)
     ahead = np.array([math.cos(place[2]), math.sin(place[2]), 0.0])
     centre = np.array([*place[:2], solid.across_flats])
     tips = view.project(np.array([centre - ahead * solid.length / 2, centre + ahead * solid.length / 2]))
     reach = tips[1] - tips[0]
     if abs(reach[0]) < ACROSS * float(np.linalg.norm(reach)):
-        raise VisionError("the figure points up or down in it: lay it across, its top end to the right")
+        raise PhotographError("upright", "the figure points up or down in it: lay it across, its top end to the right")
     if reach[0] < 0:
         ahead = -ahead
     # Seen from above with the top end to the right, the picture's upper edge is to the left of that direction.

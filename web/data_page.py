@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from flask import Flask, Response, abort, g, render_template, request
 
 from companion.games.contract import Json, Message, RulesError
-from companion.games.data_form import CONFIRMED, DataForm, Filled, Group, Part
+from companion.games.data_form import CONFIRMED, DataForm, Filled, Group, Part, Row
 from companion.words import say
 from web import guard
 from web.guard import Refused
@@ -93,16 +93,17 @@ def _filled(filled: Filled) -> dict[str, Json]:
 
 
 def _group(group: Group, lang: str) -> Json:
-    rows = [
-        {
-            "key": row.key,
-            "words": say(row.words, lang),
-            "grows": row.grows,
-            "parts": [_part(part, lang) for part in row.parts],
-        }
-        for row in group.rows
-    ]
-    return {"words": say(group.words, lang), "rows": rows}
+    return {"words": say(group.words, lang), "rows": [row_json(row, lang) for row in group.rows]}
+
+
+def row_json(row: Row, lang: str) -> Json:
+    """A row of boxes in the words of one language."""
+    return {
+        "key": row.key,
+        "words": say(row.words, lang),
+        "grows": row.grows,
+        "parts": [_part(part, lang) for part in row.parts],
+    }
 
 
 def _part(part: Part, lang: str) -> Json:

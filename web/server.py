@@ -23,6 +23,7 @@ from companion.words import say
 from web import guard
 from web.app import create_app
 from web.clips import Shown, add_clips
+from web.enrol import MOST_PHOTO, PHOTOS, Enrolled, add_enrolment
 from web.events import Hub, Receive, Scope, Send, refuse
 from web.lab import Lab, add_lab
 from web.room import Offer, Room, Submit
@@ -71,7 +72,8 @@ class Site:
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            body = await asyncio.wait_for(_body(receive), BODY_TIMEOUT_S)
+            most = MOST_PHOTO if scope["path"].startswith(PHOTOS) else guard.MAX_BODY
+            body = await asyncio.wait_for(_body(receive, most), BODY_TIMEOUT_S)
         except TimeoutError:
             await refuse(send, 408, Message("web.status.408"))
             return
@@ -92,13 +94,13 @@ class Site:
         await self._wsgi(cast(Any, {**scope, "headers": [*headers, length]}), cast(Any, whole), cast(Any, send))
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def _body(receive: Receive, most: int) -> bytes | None:
     """The whole request body, or None when it is larger than allowed."""
     body = bytearray()
     while True:
         message = await receive()
         body += message.get("body", b"")
-        if len(body) > guard.MAX_BODY:
+        if len(body) > most:
             return None
         if not message.get("more_body", False):
             return bytes(body)
@@ -142,6 +144,10 @@ class Server:
     def add_lab(self, lab: Lab) -> None:
         """Adds the page on which faults of a simulated table are begun; to be called before `start`."""
         add_lab(self._app, lab)
+
+    def add_enrolment(self, known: Enrolled) -> None:
+        """Adds the page on which people and figures are registered; to be called before `start`."""
+        add_enrolment(self._app, known)
 
     def add_clips(self, clips: Shown) -> None:
         """Lets doubted turns be looked at again; to be called before `start`."""

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
 
 from calibration.profile import TableProfile, load_board
@@ -209,6 +211,21 @@ def test_a_doubted_turn_is_shown_from_the_childs_memory(bench: Bench) -> None:
     assert times_s[0] < 0 < times_s[-1] <= 1.5
     assert bench.clips.picture(line.clip, len(times_s) - 1)[:2] == b"\xff\xd8"
     assert bench.clips.picture(line.clip, len(times_s)) == b""
+
+
+def test_the_camera_photographs_and_the_eyes_learn_a_new_profile_without_a_word(bench: Bench, tmp_path: Path) -> None:
+    bench.begin()
+    file = tmp_path / "now.jpg"
+    assert bench.eyes.photograph(file)
+    until(file.exists, "the photograph is there")
+    picture = cv2.imdecode(np.frombuffer(file.read_bytes(), np.uint8), cv2.IMREAD_COLOR)
+    assert picture is not None and picture.shape == (90, 160, 3)
+    pid, said = bench.eyes.pid, bench.said
+    bench.eyes.renew(bench.eyes._task.profile)
+    until(lambda: bench.eyes.pid not in (None, pid) and bench.eyes.working, "new eyes work")
+    assert bench.eyes.restarts == 0
+    assert bench.said == said
+    bench.turn()
 
 
 def test_nothing_is_left_when_it_ends(tmp_path: Path) -> None:
