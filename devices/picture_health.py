@@ -163,7 +163,7 @@ class PictureHealth:
             return {}
         known = max(self._looks, key=lambda k: _correlation(k.grey, look.grey))
         alike = _correlation(known.grey, look.grey)
-        if not torn and _mirrored(known, look):
+        if not torn and _mirrored(self._looks, look):
             if now_s - self._said.get("mirrored", (None, now_s))[1] < DOUBTED_S:
                 return {"mirrored": Finding("mirrored")}
             self._looks = [look]
@@ -216,12 +216,16 @@ class PictureHealth:
         wave = rows[1:-1] - (rows[:-2] + rows[2:]) / 2
         turns = int((np.sign(wave[1:]) != np.sign(wave[:-1])).sum())
         wandering, self._wave = float(np.std(wave - self._wave)), wave
+        # One picture in bands may be a hand that passes.
+        known_flicker = self._said.get("flicker")
+        flickers = known_flicker is not None and now_s - known_flicker[1] >= SAY_S
         if min(float(np.std(wave)), wandering) > BAND and turns >= _ROWS // 3:
             found["flicker"] = Finding("flicker", fit=True)
-            self._gains.clear()
+            if flickers:
+                self._gains.clear()
         elif self._alternates():
             found["flicker"] = Finding("flicker", fit=True)
-        elif "flicker" not in self._said and _reversal([g for _, g in self._gains]) > SWING:
+        elif not flickers and _reversal([g for _, g in self._gains]) > SWING:
             found["exposure"] = Finding("exposure", fit=True)
         cast = float(gains.max() - gains.min())
         if cast <= COLOUR:
@@ -308,12 +312,23 @@ def _correlation(a: Floats, b: Floats) -> float:
     return float((a * b).sum()) / norm if norm > 1.0 else 0.0
 
 
-def _mirrored(known: _Look, look: _Look) -> bool:
-    """True when the mirrored picture fits clearly better; of a table, which is symmetrical, only details tell."""
-    before, now = (grey - cv2.GaussianBlur(grey, (0, 0), 5.0) for grey in (known.grey, look.grey))
-    straight = _correlation(before, now)
-    turned = _correlation(before, np.ascontiguousarray(now[:, ::-1]))
-    return turned > 0.7 and 1 - turned < 0.7 * (1 - straight)
+def _mirrored(looks: list[_Look], look: _Look) -> bool:
+    """True when the mirrored picture fits one of the known looks clearly better than the picture itself fits any, also
+    than it fits that one when shifted; of a table, which is symmetrical, only details tell."""
+    now = _details(look.grey)
+    turned = np.ascontiguousarray(now[:, ::-1])
+    known = [_details(each.grey) for each in looks]
+    fits = [_correlation(each, turned) for each in known]
+    best = max(fits)
+    if best <= 0.7 or 1 - best >= 0.7 * (1 - max(_correlation(each, now) for each in known)):
+        return False
+    like = known[fits.index(best)]
+    peaks = [cv2.phaseCorrelate(like.copy(), each.copy(), _window())[1] for each in (turned, now)]
+    return peaks[0] > peaks[1]
+
+
+def _details(grey: Floats) -> Floats:
+    return np.asarray(grey - cv2.GaussianBlur(grey, (0, 0), 5.0), np.float32)
 
 
 def _cut_off(picture: Image) -> bool:

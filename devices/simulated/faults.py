@@ -70,12 +70,11 @@ class FaultyCamera:
                 self._held = frame.bgr
             return self._held.copy()
         self._held = None
-        picture = frame.bgr
+        picture = self._bumped(frame.bgr)  # where the camera looks comes before what it makes of it
         for running in self._faults.now():
             work = _WORKS.get(running.kind)
             if work is not None:
                 picture = work(picture, running, self._faults.age_s(running))
-        picture = self._bumped(picture)
         garbled = self._faults.of("camera.garbled")
         if garbled is None:
             self._spoilt_since_s = None

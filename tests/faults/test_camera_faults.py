@@ -200,3 +200,18 @@ def test_a_table_that_is_nearly_symmetrical_is_known_when_it_is_mirrored(size: t
         said.append("" if finding is None else finding.name)
     assert set(said[:20]) == {""}
     assert said[26:] == ["mirrored"] * 14
+
+
+def test_a_mirrored_picture_is_known_although_it_lies_where_the_board_lay_before() -> None:
+    rng = np.random.default_rng(2)
+    board = drawn.picture(drawn.look(1), drawn.camera(0, 18))
+    looks = [np.roll(board, side, axis=1) for side in (48, -48)]
+    health, said = PictureHealth(), []
+    for number in range(90):
+        shown = looks[number // 30 > 0]
+        shown = shown if number < 60 else shown[:, ::-1]
+        noisy = np.clip(shown + rng.normal(0, 2, shown.shape), 0, 255).astype(np.uint8)
+        finding = health.feed(drawn.frame(noisy, number, number * TICK_S))
+        said.append("" if finding is None else finding.name)
+    assert "mirrored" not in said[:60], "a knock, after which it lies as a mirrored one would"
+    assert said[68:] == ["mirrored"] * 22
