@@ -36,6 +36,7 @@ ROW = np.dtype(
         ("pawn_seen", "?"),
         ("behind", "?"),
         ("askew", "?"),
+        ("loose", "?"),
         ("reason", "u1"),
     ],
     align=True,
@@ -44,8 +45,8 @@ ROW = np.dtype(
 whether the pawn's is too (`certain`); the opponent log colour above its door, and whether all of that is in the
 picture; the share of the tile inside the picture; the 8-bit colours of the PROBE, where it is in the picture as
 cv2.remap takes it (`spots`, `parts`), and by how many levels each sample may vary unchanged (`tolerance`); foreign
-blocks, coloured and dark; whether something lies over the tile (`behind`), whether it lies too far off (`askew`), and
-which of the REASONS is wrong with the light on it."""
+blocks, coloured and dark; whether something lies over the tile (`behind`), whether it lies too far off (`askew`) or a
+pawn may lie on it beside its door (`loose`), and which of the REASONS is wrong with the light on it."""
 
 _BYTES = np.dtype((np.void, ROW.itemsize))
 

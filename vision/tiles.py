@@ -19,6 +19,7 @@ from vision.sampling import Bools, Floats, Indices
 from vision.tile_change import changed_tiles, compared, maps_at, probed, relit
 from vision.tile_doubt import REASONS
 from vision.tile_evidence import Evidence, lead, merged, moved, some_of
+from vision.tile_gate import CORNER
 from vision.tile_layout import PATHS
 from vision.tile_pawns import PAWNS, Pawn, pawn_of
 from vision.tile_reading import Learned, covered, look_again, study
@@ -81,6 +82,7 @@ class TileReader:
         self._height_mm = board.sizes_mm["tile_height"]
         self._memory: _Memory | None = None
         self._pawns: tuple[Pawn | None, Pawn | None] = (None, None)
+        self._stood = (0, 0)
 
     def read(self, frame: Frame) -> Reading:
         """The reading of a picture of any size and content; a bad picture gives a reading whose `troubles` say why."""
@@ -115,6 +117,8 @@ class TileReader:
             return
         evidence, colours = self._memory.evidence, self._memory.learned.colours
         open_ = ~evidence["behind"] & evidence["pawn_seen"] & (evidence["pawns"].argmax(axis=1) > 0)
+        values = list(look.values())
+        self._stood = (values.count("1"), values.count("2"))
         found: list[Pawn | None] = []
         for player, before in zip(PAWNS[1:], self._pawns, strict=True):
             mine = np.array([look.get(f"pawn:{c}") == player for c in self._cells]) & open_
@@ -187,8 +191,8 @@ class TileReader:
             part["probe"] = relit(part["probe"], 1.0 / gain)
             evidence = merged(evidence, part, which)
         behind = covered(evidence["coloured"], evidence["dark"], evidence["clear"], self._layout) & ~same
-        told = np.flatnonzero(other | (behind != before["behind"]))
-        evidence["behind"] = behind
+        evidence["behind"], evidence["loose"] = behind, _loose(evidence, self._stood)
+        told = np.flatnonzero(other | (behind != before["behind"]) | (evidence["loose"] != before["loose"]))
         facts = {**memory.facts, **self._facts(evidence, told)}
         return replace(memory, evidence=evidence, facts=facts, same=same, unread=_unread(evidence))
 
@@ -214,6 +218,7 @@ class TileReader:
         if None not in learned.colours.pawns:
             self._pawns = learned.colours.pawns
         corners = board_corners_px(self._profile, pose.camera)
+        evidence["loose"] = _loose(evidence, self._stood)
         facts = self._facts(evidence, np.arange(len(evidence)))
         nowhere = np.zeros(len(evidence), dtype=bool)
         return _Memory(pose.camera, learned, evidence, corners, time_s, facts, evidence, nowhere, _unread(evidence))
@@ -226,7 +231,11 @@ class TileReader:
             found = rows[name]
             told.append((kind, values, found.tolist(), (lead(found) >= SURE_LEAD).tolist()))
         stands = (rows["pawns"].argmax(axis=1) > 0).tolist()
-        behind, askew, whole = rows["behind"].tolist(), rows["askew"].tolist(), (rows["inside"] >= WHOLE).tolist()
+        behind, askew, whole = (
+            rows["behind"].tolist(),
+            (rows["askew"] | rows["loose"]).tolist(),
+            (rows["inside"] >= WHOLE).tolist(),
+        )
         for i, (place, wrong) in enumerate(zip(which.tolist(), rows["reason"].tolist(), strict=True)):
             hidden, reason = True, REASONS[wrong]
             if not whole[i]:
@@ -257,6 +266,15 @@ def _unread(evidence: Evidence) -> float:
     """The share of tiles that lie open to view and whose path is yet unclear."""
     unclear = ~(evidence["clear"] | evidence["behind"]) & (evidence["inside"] >= WHOLE)
     return float(np.count_nonzero(unclear)) / len(unclear)
+
+
+def _loose(evidence: Evidence, stood: tuple[int, int]) -> Bools:
+    """The tiles on which a pawn may lie that stands on no door any more: those with a few blocks that are nothing else,
+    while fewer pawns stand than had `stood`. Where none is missing, so little is no sign of anything."""
+    stands = evidence["pawns"].argmax(axis=1)
+    if all(np.count_nonzero(stands == n) >= count for n, count in enumerate(stood, 1)):
+        return np.zeros(len(evidence), dtype=bool)
+    return np.asarray((evidence["coloured"].sum(axis=(1, 2)) >= CORNER) & (stands == 0) & ~evidence["behind"])
 
 
 def _better(anew: _Memory, memory: _Memory) -> bool:

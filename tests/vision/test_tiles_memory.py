@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 from calibration.geometry import Camera
+from calibration.profile import TableProfile, load_board
 from devices.contract import Image
+from devices.simulated.acts import MovePawn
+from devices.simulated.art import STYLES
+from devices.simulated.bench import START
+from devices.simulated.table import MoguliTable
 from tests.vision import drawn
 from tests.vision.test_tiles import asked, wrong
 from vision.tiles import TileReader
@@ -108,3 +113,29 @@ def test_what_is_done_while_the_light_is_bad_is_not_taken_for_nothing_and_is_rea
     assert good.troubles == ()
     assert wrong(good, after) == []
     assert asked(good, after) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("style", sorted(STYLES))
+def test_a_pawn_put_down_beside_a_door_is_not_called_gone(style: str, seed: int) -> None:
+    chance, board = random.Random(seed), load_board("moguli")
+    table = MoguliTable(START, board, seed, style=style, light=chance.choice(["diffuse", "window", "lamp"]))
+    camera, reader = table.stage.camera(), TileReader(TableProfile(board))
+    table.stage.advance(0.5)
+    frame = camera.read(0.0)
+    assert frame is not None
+    before = {key: fact.best for key, fact in reader.read(frame).facts.items()}
+    reader.agree(before)
+    start = chance.choice([k for k, v in before.items() if k.startswith("pawn:") and v != "-"])
+    end = chance.choice([k for k, v in before.items() if k.startswith("pawn:") and v == "-"])
+    far, way = chance.uniform(15.0, 26.0), chance.uniform(0.0, 2 * np.pi)
+    table.act([MovePawn(before[start], start[5:], end[5:], (far * np.cos(way), far * np.sin(way)))])
+    while table.stage.busy:
+        table.stage.advance(0.1)
+    table.stage.advance(1.0)
+    frame = camera.read(0.0)
+    assert frame is not None
+    reading = reader.read(frame)
+    assert not reading.troubles
+    # Where it lies, or between which places, nothing may be called bare.
+    assert any(f.hidden for k, f in reading.facts.items() if k.startswith("pawn:"))
