@@ -402,7 +402,8 @@ class Demo:
         self.service.submit("answer", {"question": question.id, "value": value}, self._fingers)
 
     def _set_right(self) -> None:
-        """After a wrong verdict: tells the program the truth, so that the next turn is judged from it."""
+        """After a wrong verdict: tells the program the truth, so that the next turn is judged from it, and puts the
+        table as the program then says, where it cannot be told."""
         rules, player = self.rules, Author("program", "demo")
         if self.service.match.provisional is not None:
             self.service.submit("takeback", {}, player)
@@ -411,4 +412,9 @@ class Demo:
         differing = {k: v for k, v in rules.look(self._state).items() if now.get(k) != v}
         if differing:
             self.service.submit("correct", {"facts": differing}, player)
-        self._state = self.service.match.agreed
+        self._state = self._states[-1] = self._goal = self.service.match.agreed
+        wanted = rules.look(self._state)
+        astray = {k: wanted[k] for k, v in self.room.table.look().items() if wanted.get(k, v) != v}
+        if astray:
+            self.room.table.perform(astray)
+            self._until(lambda: not self.room.busy, PATIENCE_S)

@@ -70,12 +70,16 @@ class Players:
         return next((v for v in values if any(s.turn == turn for s in roll_stories(self.rules, state, SIDES, v))), None)
 
     def unseen_together(self, state: Any, after: Any, following: Any) -> bool:
-        """Whether a turn may follow the one from `state` to `after` unseen: no throw, and not by the same player, whose
-        second press would count as one with the first."""
+        """Whether a turn may follow the one from `state` to `after` unseen: no throw, one that leaves all marks of the
+        first, and not by the same player, whose second press would count as one with the first."""
         if self.rules.outcome(after) is not None:
             return False
         one, two = (self.rules.to_act(each).players[0] for each in (state, after))
-        return one != two and not self.rules.reveals(after, following)
+        if one == two or self.rules.reveals(after, following):
+            return False
+        first, second = self.rules.look(state), self.rules.look(after)
+        marks = {key for key, value in second.items() if first[key] != value}
+        return not marks & self.rules.trace(after, following).keys()
 
     def hold_for_true(self, choice: Choice, match: Match, truth: Look, goal: Any) -> bool:
         """Whether an answer says what is so: the table shows `truth`, and its turns lead to the position `goal`."""
@@ -86,6 +90,8 @@ class Players:
         look = {**match.rules.look(match.now), **choice.facts}
         if any(truth.get(k, v) != v for k, v in look.items()):
             return False
+        if choice.kind == "takeback" and goal is not None:
+            return bool(match.states[match.upto(choice.number)] == goal)
         state = match.agreed
         for _, text in choice.turns:
             state = self.rules.apply(state, self.rules.parse(text))

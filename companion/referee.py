@@ -127,7 +127,8 @@ def judge(rules: Rules[Any, Any], position: Position, sight: Sight, looks_tried:
     idle = position.presses - (position.provisional is not None)
     tales = [Tale("unchanged", -sight.cost(now) - IDLE * max(0, idle), now)]
     looks = likely_looks(sight, now, looks_tried, BEYOND)
-    if looks[0][1] == now and (len(looks) == 1 or looks[1][0] - looks[0][0] >= ACCEPT):
+    enough = ACCEPT + IDLE * max(0, idle)  # whoever has ended a turn has likely done something
+    if looks[0][1] == now and (len(looks) == 1 or looks[1][0] - looks[0][0] >= enough):
         return Verdict("unchanged", tales[0], lead=ACCEPT)
     for cost, look in looks:
         if look != now:

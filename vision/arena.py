@@ -29,8 +29,14 @@ PAPER = 1.75
 BRIGHTER, OTHER, DARKER, BLACK = 0.16, 0.14, 0.12, 1.1
 """Log differences from the floor that count: brighter, of another colour, darker (a shadow may be), far too dark for a
 shadow. Raised where the floor itself is lively."""
+EDGE = 0.22
+"""Log difference within 9 mm from which the floor map has an edge: a lamp's mirror image has none."""
+BUSY = 0.36
+"""How much the floor's own liveliness may raise what counts before a figure could be overlooked on it."""
 PAPER_TINT = 0.3
 """Log difference in colour from a marker's own white that its print cannot have."""
+PRINT = 0.8
+"""Log difference by which a marker's black is darker than its white at least."""
 _SPLIT = np.array([[1, 1, 1], [2, -1, -1], [-1, 2, -1], [-1, -1, 2]], dtype=np.float32) / np.float32(3.0)
 
 
@@ -39,14 +45,21 @@ class Floor:
     """The flat map: `low_mm` is its corner, cells of STEP_MM, x along columns, y along rows.
 
     `solid` marks cells that differ from the floor in a way that no shadow does (brighter, of another colour, black);
-    `dark` those that may be shadow; `seen` those that lie in the picture. `line_mm` tells, for
-    each side along which the line was found, how far its outer edge is seen outside (+) or inside (-) its place.
+    `dark` those that may be shadow; `seen` those that lie in the picture; `edges` those at which the look changes
+    sharply; `paper` the markers', on which what is white is not told from them. `glow` (uint8): by how many levels a
+    cell outshines the floor around, in the colour in which it does so most. `busy`: so lively a floor that a figure
+    could be overlooked on it. `line_mm` tells, for each side along which the line was found, how far its outer edge is
+    seen outside (+) or inside (-) its place.
     """
 
     low_mm: Array
     solid: Mask
     dark: Mask
     seen: Mask
+    glow: Image
+    edges: Mask
+    paper: Mask
+    busy: bool
     line_mm: tuple[float, ...]
 
     def cells(self, points_mm: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -91,27 +104,36 @@ class Arena:
         for (low, high), level in (((outer, inner), 0), ((self.low + wide, self.high - wide), 255)):
             a, b = (np.rint((p - self.floor_low) / STEP_MM).astype(int) for p in (low, high))
             self._off_line[max(a[1], 0) : b[1] + 1, max(a[0], 0) : b[0] + 1] = level
-        self._papers: list[Array] = []
+        self._papers: list[tuple[Array, Floats]] = []
         if board.markers is not None and not profile.corners_px:
-            for square in board.markers.corners_mm.values():
+            for number, square in board.markers.corners_mm.items():
                 flat = np.array(square)[:, :2]
-                self._papers.append(flat.mean(axis=0) + (flat - flat.mean(axis=0)) * PAPER)
+                paper = flat.mean(axis=0) + (flat - flat.mean(axis=0)) * PAPER
+                self._papers.append((paper, self._print(board.markers.dictionary, number, flat)))
 
     def floor(self, picture: Image, camera: Camera) -> Floor:
         """The flat map of this picture."""
         flat, seen = self._flat(picture, camera)
-        off = logs(flat) - self._empty(flat)
+        empty = self._empty(flat)
+        glow = np.asarray(cv2.subtract(flat, empty).max(axis=2), dtype=np.uint8)
+        off = logs(flat) - logs(empty)
         sides = self._without_line(off, seen)
         parts = [np.asarray(p, dtype=np.float32) for p in cv2.split(cv2.transform(off, _SPLIT))]
         light = parts[0]
         tint = np.maximum(np.maximum(np.abs(parts[1]), np.abs(parts[2])), np.abs(parts[3]))
         liveliness, colourfulness = _spread(light[::3, ::3]), _spread(tint[::3, ::3])
-        bright, other = light > max(BRIGHTER, 5 * liveliness), tint > max(OTHER, 6 * colourfulness)
+        needed = max(BRIGHTER, 5 * liveliness), max(OTHER, 6 * colourfulness)
+        bright, other = light > needed[0], tint > needed[1]
         solid = np.asarray(bright | other | (light < -BLACK), dtype=np.uint8)
         dark = np.asarray(light < -max(DARKER, 4 * liveliness), dtype=np.uint8)
-        for square in self._papers:
-            self._judge_paper(flat, square, solid, dark)
-        return Floor(self.floor_low, solid & seen, dark & seen, seen, sides)
+        for paper, printed in self._papers:
+            self._judge_paper(flat, paper, printed, solid, dark)
+        steep = cv2.morphologyEx(off, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8)).max(axis=2)
+        edges = np.asarray(steep > EDGE, dtype=np.uint8) & seen
+        sheets = np.zeros_like(seen)
+        for paper, _ in self._papers:
+            cv2.fillConvexPoly(sheets, np.rint((paper - self.floor_low) / STEP_MM).astype(np.int32), 1)
+        return Floor(self.floor_low, solid & seen, dark & seen, seen, glow, edges, sheets, max(needed) > BUSY, sides)
 
     def _flat(self, picture: Image, camera: Camera) -> tuple[Image, Mask]:
         rows, columns = self._shape
@@ -135,8 +157,8 @@ class Arena:
         seen = (x >= 0) & (y >= 0) & (x <= small.shape[1] - 1) & (y <= small.shape[0] - 1)
         return np.asarray(flat, dtype=np.uint8), np.asarray(seen, dtype=np.uint8)
 
-    def _empty(self, flat: Image) -> Floats:
-        """Logarithms of the empty floor everywhere: medians over wide windows, so that what lies there does not
+    def _empty(self, flat: Image) -> Image:
+        """The empty floor everywhere: medians over wide windows, so that what lies there does not
         count, and neither does the line."""
         rows, columns = flat.shape[:2]
         size = (max(WINDOW, columns // CELL), max(WINDOW, rows // CELL))
@@ -146,7 +168,7 @@ class Arena:
         means = np.minimum(sums / np.maximum(share, 0.2)[..., None] + 0.5, 255.0).astype(np.uint8)
         coarse = cv2.medianBlur(means, WINDOW)
         smooth = cv2.resize(coarse, (columns, rows), interpolation=cv2.INTER_LINEAR)
-        return logs(np.asarray(smooth, dtype=np.uint8))
+        return np.asarray(smooth, dtype=np.uint8)
 
     def _without_line(self, off: Floats, seen: Mask) -> tuple[float, ...]:
         """Takes the line's own look out of the log differences, in place, along each side; how far outside its place
@@ -183,8 +205,22 @@ class Arena:
             off[part] = np.maximum(band - upper, 0) + np.minimum(band - lower, 0)
         return tuple(found)
 
-    def _judge_paper(self, flat: Image, square: Array, solid: Mask, dark: Mask) -> None:
-        """On a marker's paper only what has colour, seen against the paper's own white, lies there as a thing."""
+    def _print(self, dictionary: str, number: int, square: Array) -> Floats:
+        """How white (1) or black (0) each cell of the map is by a marker's print, white beside it."""
+        known = cv2.aruco.getPredefinedDictionary(int(getattr(cv2.aruco, dictionary)))
+        code = cv2.aruco.generateImageMarker(known, number, 128)
+        fine = 4
+        flat = np.array([[0, 0], [128, 0], [128, 128], [0, 128]], dtype=np.float32) - np.float32(0.5)
+        spots = (((square - self.floor_low) / STEP_MM + 0.5) * fine - 0.5).astype(np.float32)
+        size = (self._shape[1] * fine, self._shape[0] * fine)
+        warp = cv2.getPerspectiveTransform(flat, spots)
+        laid = cv2.warpPerspective(code, warp, size, borderMode=cv2.BORDER_CONSTANT, borderValue=255)
+        small = cv2.resize(laid, self._shape[::-1], interpolation=cv2.INTER_AREA)
+        return np.asarray(small, dtype=np.float32) / np.float32(255.0)
+
+    def _judge_paper(self, flat: Image, square: Array, printed: Floats, solid: Mask, dark: Mask) -> None:
+        """On a marker's paper lies as a thing what has colour, seen against the paper's own white, what is white where
+        its print is black, and what is as dark as the print where that is white; what is less dark may be a shadow."""
         cells = np.rint((square - self.floor_low) / STEP_MM).astype(np.int32)
         low = np.clip(cells.min(axis=0), 0, (solid.shape[1] - 1, solid.shape[0] - 1))
         high = np.clip(cells.max(axis=0) + 1, 1, (solid.shape[1], solid.shape[0]))
@@ -199,8 +235,13 @@ class Arena:
         off = level - white
         tint = np.abs(off - off.mean(axis=2, keepdims=True)).max(axis=2)
         coloured = (tint > PAPER_TINT) & (off.mean(axis=2) > -1.6)
-        solid[part] = np.where(paper > 0, coloured, solid[part])
-        dark[part] = np.where(paper > 0, 0, dark[part])
+        shade = off.mean(axis=2)
+        black = np.asarray(cv2.dilate(printed[part], np.ones((3, 3), np.uint8)) < 0.05) & (paper > 0)
+        blank = np.asarray(cv2.erode(printed[part], np.ones((3, 3), np.uint8)) > 0.95)
+        ink = min(float(np.median(shade[black])), -PRINT) if black.any() else -PRINT
+        thing = coloured | (black & (shade > ink / 2)) | (blank & (shade < ink + PRINT / 4))
+        solid[part] = np.where(paper > 0, thing, solid[part])
+        dark[part] = np.where(paper > 0, blank & (shade < ink / 2), dark[part])
 
 
 def covered(floor: Floor, least_mm2: float) -> list[Mask]:

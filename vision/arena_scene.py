@@ -47,6 +47,9 @@ ARM = 0.006
 """Share of the arena from which something at its edge is an arm even when it does not move."""
 WHOLE = 0.45
 """When more of the arena than this differs, the light or the camera has changed and the empty floor is unknown."""
+CONTOUR, CONTOURS_PX, BLIND = 0.06, 60, 0.3
+"""From what a tremble may change on a pixel is part of a contour; where the floor has so many of them and a picture has
+less than this share of them, something covers the lens or the light is out."""
 GONE = 0.6
 """A thing has gone when this share of its place looks like the floor again."""
 NEWS = 0.3
@@ -72,7 +75,8 @@ class Glimpse:
     `moving`: something in the arena moves; `loose`: something moves that does not hang on the edge. `hand`: something
     has come through the edge. `lying`: how many things lie free and still. `gone`: something that lay there at the
     last rest lies there no more, and is not covered. `news`: what is seen differs from the last rest. `strange`: so
-    much differs that the floor is not known. `share`: part of the arena that moves.
+    much differs that the floor is not known, or nothing of the arena is seen (then `hand` too). `share`: part of the
+    arena that moves.
     """
 
     time_s: float
@@ -109,6 +113,7 @@ class Scene:
         self._recent: deque[tuple[float, _View, Image]] = deque()
         self._rest: Mask | None = None
         self._covered: Mask | None = None
+        self._blinded = False
         self._learned_s = 0.0
 
     def look(self, frame: Frame) -> Glimpse:
@@ -122,6 +127,9 @@ class Scene:
             return Glimpse(frame.time_s, strange=True, share=1.0)
         before = self._before(frame.time_s)
         self._recent.append((frame.time_s, now, picture))
+        self._blinded = self._blind(now)
+        if self._blinded:  # whatever is seen now, it is not the floor
+            return Glimpse(frame.time_s, hand=True, strange=True)
         motion = _specks_off(_differs(now, before)) & self._mask
         count = cv2.countNonZero(motion)
         covered = _specks_off(_differs(now, self._floor, BRIGHT)) & self._mask
@@ -160,9 +168,15 @@ class Scene:
 
     def forget(self) -> None:
         """The floor is what is seen now, whatever lies there."""
-        if self._recent:
+        if self._recent and not self._blinded:
             self._floor = _own(self._recent[-1][1])
             self._rest = np.zeros_like(self._mask) if self._mask is not None else None
+
+    def _blind(self, now: _View) -> bool:
+        """Whether the contours of the floor (its line, markers, print) are not to be seen anywhere."""
+        assert self._floor is not None and self._mask is not None
+        known, seen = (cv2.countNonZero((v.edges > CONTOUR) & self._mask) for v in (self._floor, now))
+        return known >= CONTOURS_PX and seen < BLIND * known
 
     def _begin(self, now: _View, time_s: float, picture: Image) -> None:
         self._floor, self._rest = _own(now), None

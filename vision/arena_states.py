@@ -39,7 +39,7 @@ class ArenaState:
     `moved_s`: when something last moved or a hand was seen. `busy_s`: since when the arena is not at rest. `fresh`: the
     arena has come to rest with this frame and is to be read. `timed_out`: rest was not seen but waited for too long, or
     somebody has tapped. `lay`: something lay there at the last rest. `news_s`: since when what is seen differs from
-    the last rest although nothing was seen to move; None while it does not.
+    the last rest although nothing was seen to move; None while it does not. `blind`: nothing of the arena was seen.
     """
 
     name: Name = "hand_in"
@@ -50,6 +50,7 @@ class ArenaState:
     timed_out: bool = False
     lay: bool = False
     news_s: float | None = None
+    blind: bool = False
 
     @property
     def resting(self) -> bool:
@@ -65,7 +66,10 @@ def begin(time_s: float) -> ArenaState:
 def after(state: ArenaState, seen: Glimpse, limits: Limits) -> ArenaState:
     """The state after one more frame."""
     now_s = seen.time_s
-    state = replace(state, fresh=False)
+    blind = seen.hand and seen.strange
+    if state.blind and not blind:  # what moves once the lens is free has not moved for so long
+        state = replace(state, busy_s=now_s)
+    state = replace(state, fresh=False, blind=blind)
     if seen.hand or seen.moving:
         return _busy(state, seen, limits)
     if not state.resting:

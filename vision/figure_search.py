@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calibration.geometry import Array
 from devices.contract import Image
-from vision.arena import Floor
+from vision.arena import STEP_MM, Floor
 from vision.figure_faces import Figure, Look, Solid, Templates, templates
 from vision.figure_fit import (
     LYING,
@@ -52,8 +52,13 @@ COVER = 0.75
 """Share of a silhouette that must be covered: a white label on a white floor is not seen as covered."""
 HOPE = 0.15
 """Likeness from which a descent is worth repeating."""
-STEADY = 0.6
-"""Likeness from which what lay there before may be found again without a search."""
+GLOW, GLOW_STEPS = 12.0, 5
+"""Levels by which the floor beside a figure must outshine the floor around for a veil to be looked for (a lamp's mirror
+image that lies on the figure too), and how many veils are tried up to that."""
+VEILED = 4.0
+"""How much a look that needs a veil is less likely (nats)."""
+RING_MM = 30.0
+"""Width of the floor beside a figure that tells how it glows there."""
 CROP_PX = 6
 CAMERA_PX = 0.9
 """Blur of a camera's picture in px."""
@@ -65,6 +70,12 @@ _BESIDE = np.stack(
     np.meshgrid(np.arange(-4.5, 5.0, 1.5), np.arange(-4.5, 5.0, 1.5), (-0.09, 0.0, 0.09)), axis=-1
 ).reshape(-1, 3)
 """Steps aside of an unclear fit, mm and rad."""
+_NUDGES = np.array([(0, 0, 1), (0, 0, -1), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)], dtype=float) * (
+    2.5,
+    2.5,
+    0.09,
+)
+"""Steps aside, larger, from which an unclear fit descends again with its own face: it may have stuck on the way."""
 
 
 class Wardrobe:
@@ -171,7 +182,7 @@ def scan(
     """The figure that explains best what lies there, None when no prism fits into `mask` (cells of the flat map that
     are covered) about the covered `points` (N, 2) in mm at floor height.
 
-    Where a fit of `before` (those of the picture before) still fits as well, it is the answer without a search; where
+    Where a fit of `before` (those of the picture before) still fits clearly, it is the answer without a search; where
     the picture there looks as it did (True), without another look.
     """
     solid = wardrobe.solid
@@ -184,12 +195,14 @@ def scan(
             there.append(old)
     sharp, near = _cut(picture, view, points)
     fair = _softened(sharp, SETTLE_BLUR_MM, view.scale)
+    winner: Fit | None = None
     for old in there:
         fit = settle(sharp, fair, near, old.rest, old.place, old.best, wardrobe)
-        if fit.clear or fit.mean_likeness > max(STEADY, old.mean_likeness - 0.02):
-            return fit
+        fit = _unveiled(sharp, near, floor, fit, wardrobe)
+        winner = _better(winner, fit)
+        if winner.clear:
+            return winner
     soft = _softened(sharp, SCAN_BLUR_MM, view.scale)
-    winner: Fit | None = None
     # What lies is looked for first: where it is found, nothing stands.
     for rest in (LYING, STANDING):
         places = _candidates(rest, view, floor, mask, points, solid)
@@ -205,9 +218,28 @@ def scan(
                 return winner
         if winner is not None and winner.rest == rest and winner.mean_likeness >= HOPE:
             winner = _better(winner, _beside(sharp, fair, near, winner, wardrobe))
+            winner = _unveiled(sharp, near, floor, winner, wardrobe)
             if winner.clear:
                 return winner
     return winner
+
+
+def _unveiled(picture: Image, view: View, floor: Floor, fit: Fit, wardrobe: Wardrobe) -> Fit:
+    """The fit read without the veil of light that lies on it, where it is not clear as it is and its floor glows."""
+    if fit.clear:
+        return fit
+    own = floor.inside(silhouette_mm(fit.rest, fit.place, view, wardrobe.solid))
+    reach = round(RING_MM / STEP_MM)
+    ring = (cv2.dilate(own, np.ones((2 * reach + 1,) * 2, np.uint8)) > 0) & (own == 0) & (floor.seen > 0)
+    glow = float(np.percentile(floor.glow[ring], 90)) if ring.any() else 0.0
+    if glow < GLOW:
+        return fit
+    best = fit
+    for veil in np.linspace(0.0, min(1.2 * glow, 255.0), GLOW_STEPS + 1)[1:].astype(np.uint8):
+        bare = np.asarray(np.maximum(picture, veil) - veil, dtype=np.uint8)
+        found = _read(bare, view, fit.rest, fit.place, wardrobe)
+        best = _better(best, replace(found, levels=found.levels - VEILED))
+    return best
 
 
 def _better(a: Fit | None, b: Fit) -> Fit:
@@ -256,6 +288,10 @@ def _beside(sharp: Image, fair: Image, view: View, fit: Fit, wardrobe: Wardrobe)
         if best.clear:
             break
         levels[:, look] = -np.inf
+    for nudge in _NUDGES:
+        if best.clear:
+            break
+        best = _better(best, settle(sharp, fair, view, fit.rest, best.place + nudge, best.best, wardrobe))
     return best
 
 
@@ -269,9 +305,14 @@ def settle(sharp: Image, fair: Image, view: View, rest: str, place: Array, look:
         places = descend(fair, view, rest, places, known[look][None], made, solid)
         if np.abs(places - before).max() < 0.12:
             break
+    return _read(sharp, view, rest, places[0], wardrobe)
+
+
+def _read(sharp: Image, view: View, rest: str, place: Array, wardrobe: Wardrobe) -> Fit:
+    """The fit at just this place."""
     made, sets = wardrobe.read
-    centres, bases = frames(rest, places, solid)
-    shown = exposure(centres, bases, solid, view.eye)[0]
+    centres, bases = frames(rest, place[None], wardrobe.solid)
+    shown = exposure(centres, bases, wardrobe.solid, view.eye)[0]
     counts = weights(shown, view.scale)
     seen = samples(sharp, view, centres, bases, made.points)[0]
     front = int(np.argmax(shown))
@@ -285,7 +326,7 @@ def settle(sharp: Image, fair: Image, view: View, rest: str, place: Array, look:
                 light = lit
         levels = evidence(alike, counts)
         if best is None or levels.max() > best.levels.max():
-            best = Fit(rest, places[0], levels, light, alike, shown, view.scale)
+            best = Fit(rest, place, levels, light, alike, shown, view.scale)
     assert best is not None
     return best
 

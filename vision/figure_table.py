@@ -7,12 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
+import numpy as np
+
 from calibration.figure_prints import FACES, FigurePrint, load_figures, printable
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.figure_faces import Figure
 from vision.figures import ENDS, UNKNOWN, FigureReader
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
+from vision.sampling import Floats
 
 ABSENT, IMMUNE, OUT = "-", "immune", "out"
 VALUES = (*(str(n) for n in range(1, FACES + 1)), IMMUNE, OUT, ABSENT)
@@ -20,11 +24,15 @@ LEAST = -24.0
 """Log-likelihood below which nothing is told apart."""
 AROUND = 2.0
 """Standard deviations of the places that are told as their uncertainty."""
-STRANGE = 4.0
-"""While something unknown lies there, a figure that is not seen leads by no more than this in being absent."""
+BUSY, STRANGE, ALIKE = 4.0, 3.0, 2.0
+"""A figure that is not seen leads by no more than this in being absent: where it could be overlooked; while something
+unknown lies there; if it is the one that an unknown prism looks most like."""
+UNREAD = 6.0
+"""The most that the faces of such a prism say against each other."""
 STAIN_MM = 25.0
-"""What was there from the beginning, before any figure, is no figure: a stain, a lamp's mirror image. It stays so
-within this distance of its place."""
+"""What was there from the beginning, before any figure, is no figure: a stain. It stays so within this distance of its
+place, while its surroundings, PATCH_MM wide and seen PATCH_PX small, look so that they correlate by STAINED."""
+PATCH_MM, PATCH_PX, STAINED = 70.0, 28, 0.9
 
 
 class FigureTableReader:
@@ -38,7 +46,8 @@ class FigureTableReader:
         prints = load_figures(Path(profile.figures)) if profile.figures else printable(profile.board)
         self._names = tuple(p.name for p in prints)
         self._reader = FigureReader(profile, [enrolled(p) for p in prints])
-        self._stains: tuple[tuple[float, float], ...] | None = None
+        self._board = profile.board
+        self._stains: tuple[tuple[tuple[float, float], Floats], ...] | None = None
 
     def prepare(self) -> None:
         """Makes the templates now (a fraction of a second), so that the first reading is as quick as any."""
@@ -51,13 +60,32 @@ class FigureTableReader:
             return reading
         if self._stains is None:
             bare = all(p.facts["figure"].best == UNKNOWN for p in reading.pieces)
-            self._stains = tuple(p.xy for p in reading.pieces) if bare else ()
-        pieces = [p for p in reading.pieces if not self._stain(p)]
-        return replace(reading, facts=table_facts(pieces, self._names))
+            about = [(p.xy, self._patch(frame.bgr, reading, p.xy)) for p in reading.pieces]
+            self._stains = tuple(about) if bare else ()
+        pieces = [p for p in reading.pieces if not self._stain(p, frame.bgr, reading)]
+        return replace(reading, facts=table_facts(pieces, self._names, self._reader.overlooks))
 
-    def _stain(self, piece: Piece) -> bool:
-        near = any(math.dist(piece.xy, stain) < STAIN_MM for stain in self._stains or ())
-        return near and piece.facts["figure"].best == UNKNOWN
+    def _stain(self, piece: Piece, picture: Image, reading: Reading) -> bool:
+        if piece.facts["figure"].best != UNKNOWN:
+            return False
+        return any(
+            math.dist(piece.xy, xy) < STAIN_MM and float(np.mean(self._patch(picture, reading, xy) * before)) > STAINED
+            for xy, before in self._stains or ()
+        )
+
+    def _patch(self, picture: Image, reading: Reading, xy: tuple[float, float]) -> Floats:
+        """The floor about a spot, laid flat, of mean nought and spread one whatever the light."""
+        half, end = PATCH_MM / 2, PATCH_PX - 1
+        square = np.array([(-half, half), (half, half), (half, -half), (-half, -half)]) + xy
+        to_px = cv2.getPerspectiveTransform(
+            np.array(self._board.corners_mm, dtype=np.float32), np.array(reading.board_px, dtype=np.float32)
+        )
+        pixels = cv2.perspectiveTransform(square.astype(np.float32).reshape(-1, 1, 2), to_px).reshape(-1, 2)
+        flat = np.array([(0, 0), (end, 0), (end, end), (0, end)], dtype=np.float32)
+        seen = cv2.warpPerspective(picture, cv2.getPerspectiveTransform(pixels, flat), (PATCH_PX, PATCH_PX))
+        grey = np.asarray(seen, dtype=np.float32).reshape(PATCH_PX, PATCH_PX, -1).mean(axis=2)
+        level = grey - grey.mean()
+        return np.asarray(level / max(float(level.std()), 1.0), dtype=np.float32)
 
     def agree(self, look: Mapping[str, str]) -> None:
         """Nothing is learned from what was agreed: what a picture shows is all that counts."""
@@ -74,24 +102,23 @@ def enrolled(figure: FigurePrint) -> Figure:
     return Figure(figure.name, figure.faces, states, figure.top, figure.bottom)
 
 
-def table_facts(pieces: Sequence[Piece], names: Sequence[str]) -> dict[str, Fact]:
-    """The facts of the figures called `names`, of the pieces that were read."""
+def table_facts(pieces: Sequence[Piece], names: Sequence[str], overlooks: bool = False) -> dict[str, Fact]:
+    """The facts of the figures called `names`, of the pieces that were read; `overlooks` when there may be more."""
     facts: dict[str, Fact] = {}
-    strange = any(p.facts["figure"].best == UNKNOWN or p.facts["figure"].hidden for p in pieces)
+    strange = [p for p in pieces if p.facts["figure"].best == UNKNOWN or p.facts["figure"].hidden]
     doubt = 0.0
     for name in names:
         rated = sorted(((_log_share(p.facts["figure"], [name]), n) for n, p in enumerate(pieces)), reverse=True)
         if not rated:
-            facts[f"figure:{name}"] = Fact(VALUES, (*(LEAST,) * (len(VALUES) - 1), 0.0))
+            facts[f"figure:{name}"] = Fact(VALUES, (*(-BUSY if overlooks else LEAST,) * (len(VALUES) - 1), 0.0))
             continue
         here, at = rated[0]
         piece = pieces[at]
         others = [v for v in piece.facts["figure"].values if v != name]
         absent = max(_log_share(piece.facts["figure"], others), LEAST)
         fact = _figure(piece, here, absent)
-        if strange and fact.best == ABSENT:
-            scale = min(1.0, STRANGE / max(fact.lead, 1e-6))
-            fact = replace(fact, log_likelihoods=tuple(x * scale for x in fact.log_likelihoods))
+        if (strange or overlooks) and fact.best == ABSENT:
+            fact = _unsure_of_absence(fact, name, strange)
         facts[f"figure:{name}"] = fact
         if piece.facts["figure"].sure(SURE_LEAD) and piece.facts["figure"].best == name:
             out = piece.facts["in"].sure(SURE_LEAD) and piece.facts["in"].best == "no"
@@ -114,6 +141,20 @@ def _figure(piece: Piece, here: float, absent: float) -> Fact:
     reason = piece.facts["figure"].reason or (where.reason if where.hidden else "")
     scores = tuple(max(x - peak, LEAST) for x in (*levels, absent))
     return Fact(VALUES, scores, hidden=unclear, reason=reason)
+
+
+def _unsure_of_absence(fact: Fact, name: str, strange: Sequence[Piece]) -> Fact:
+    """The fact of a figure that is not seen, while something unknown may be it."""
+    for piece in strange:
+        figure, faces = piece.facts["figure"], piece.facts["face"]
+        named = [(x, v) for v, x in zip(figure.values, figure.log_likelihoods, strict=True) if v != UNKNOWN]
+        if name == max(named)[1] and faces.lead > 0.0:
+            shown = _figure(replace(piece, facts={**piece.facts, "figure": Fact((name,), (0.0,))}), 0.0, LEAST)
+            lead = min(fact.lead, ALIKE)
+            levels = [max(x, -UNREAD) - lead for x in shown.log_likelihoods[:-1]]
+            return Fact(VALUES, (*levels, 0.0), fact.hidden, fact.reason)
+    scale = min(1.0, (STRANGE if strange else BUSY) / max(fact.lead, 1e-6))
+    return replace(fact, log_likelihoods=tuple(x * scale for x in fact.log_likelihoods))
 
 
 def _log_share(fact: Fact, values: Iterable[str]) -> float:

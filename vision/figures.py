@@ -33,6 +33,10 @@ REST_MM2, BODY_MM2 = 200.0, 900.0
 no shadow explains counts twice)."""
 SHADE_MM2 = 90.0
 """Something as large as a figure of which less than this is more than dark is taken for a shadow."""
+EDGE_CELLS = 12
+"""Sharp cells below which what no prism explains is light: a figure's outline alone has some forty."""
+OWN_EDGE = 9
+"""Cells across about a figure's cells of which the sharp ones are its own outline."""
 FITTED = 0.5
 """Likeness from which a prism's place is believed, whatever it may be."""
 MOST = 12
@@ -75,7 +79,11 @@ class FigureReader:
     """Reads the figures in and about an arena; see vision.contract.Reader."""
 
     def __init__(self, profile: TableProfile, figures: Sequence[Figure]) -> None:
-        """`figures` are the enrolled ones; raises VisionError when one of them, or the profile, cannot work."""
+        """`figures` are the enrolled ones; raises VisionError when one of them, or the profile, cannot work.
+
+        `overlooks` tells of the last picture whether a figure in it could have been overlooked: on a boldly patterned
+        floor, or among more things than are looked at.
+        """
         check(figures)
         sizes = profile.board.sizes_mm
         self._solid = Solid(sizes.get("figure_length", 45.0), sizes.get("figure_across_flats", 24.0))
@@ -89,6 +97,7 @@ class FigureReader:
         self._pose: Pose | None = None
         self._unchanged = Unchanged()
         self._last: tuple[Camera, tuple[Piece, ...]] | None = None
+        self.overlooks = False
 
     def prepare(self) -> None:
         """Makes the templates now (a fraction of a second), so that the first reading is as quick as any."""
@@ -121,6 +130,7 @@ class FigureReader:
         self._pose = pose
         floor = self._arena.floor(picture, pose.camera)
         found = self._found(picture, floor, pose)
+        self.overlooks = floor.busy or len(found) >= MOST
         known = [
             (i, light, f.fit.mean_likeness)
             for i, f in enumerate(found)
@@ -190,8 +200,10 @@ class FigureReader:
     def _found(self, picture: Image, floor: Floor, pose: Pose) -> list[_Found]:
         found: list[_Found] = []
         still = {fit: self._unchanged.same(fit, picture) for fit in self._before}
+        reach = np.ones((2 * round(self._solid.length / 2 / STEP_MM) + 1,) * 2, np.uint8)
         for mask in covered(floor, SMALLEST_MM2):
             left = mask
+            edges = floor.edges.copy()
             first = True
             while len(found) < MOST:
                 sizes = [cv2.countNonZero(m) * STEP_MM**2 for m in (left, left & floor.solid)]
@@ -201,18 +213,20 @@ class FigureReader:
                 first = False
                 points = floor.points(left)
                 view = view_at(pose.camera, points.mean(axis=0))
-                fit = self._fit(picture, view, floor, left, points, still)
+                wide = left | (np.asarray(cv2.dilate(left, reach), dtype=np.uint8) & floor.paper)
+                fit = self._fit(picture, view, floor, wide, floor.points(wide), still)
                 if fit is None or fit.mean_likeness < FITTED:
                     # Never passed over in silence: what is not all shadow is something.
-                    if sizes[1] >= (SHADE_MM2 if sizes[0] >= BODY_MM2 / 2 else SMALLEST_MM2):
-                        rest = points
-                        whole = not np.any(cv2.dilate(left, np.ones((5, 5), np.uint8), borderValue=1) > floor.seen)
-                        found.append(_Found(None, rest, view, whole))
+                    if sizes[1] >= (SHADE_MM2 if sizes[0] >= BODY_MM2 / 2 else SMALLEST_MM2) and not _light_only(
+                        left, edges
+                    ):
+                        found.append(_Found(None, points, view, _whole(left, floor)))
                     break
                 body = corners(fit.rest, fit.place, self._solid)
                 own = floor.inside(view.to_floor(body))
                 whole = bool(np.all(_within(view.project(body), picture)))
                 found.append(_Found(fit, floor.points(own), view, whole))
+                edges[cv2.dilate(own, np.ones((OWN_EDGE,) * 2, np.uint8)) > 0] = 0
                 left = _opened(left & (1 - np.asarray(cv2.dilate(own, np.ones((3, 3), np.uint8)), dtype=np.uint8)))
         return found
 
@@ -336,6 +350,19 @@ def _light(fit: Fit | None) -> Array | None:
     if fit is None or fit.rest != LYING or fit.mean_likeness < STRANGE[LYING][1]:
         return None
     return _tint(np.asarray(fit.light[fit.best], dtype=np.float64))
+
+
+def _light_only(mask: Mask, edges: Mask) -> bool:
+    """Whether what covers these cells has no sharp edge anywhere: a lamp's mirror image, a spot of light."""
+    about = np.asarray(cv2.dilate(mask, np.ones((3, 3), np.uint8)), dtype=np.uint8)
+    return cv2.countNonZero(about & edges) < EDGE_CELLS
+
+
+def _whole(mask: Mask, floor: Floor) -> bool:
+    """Whether all that covers these cells, and the floor about it, lies in the picture and within the map."""
+    about = np.asarray(cv2.dilate(mask, np.ones((5, 5), np.uint8)), dtype=np.uint8)
+    at_border = any(part.any() for part in (about[0], about[-1], about[:, 0], about[:, -1]))
+    return not at_border and not np.any(about > floor.seen)
 
 
 def _opened(mask: Mask) -> Mask:

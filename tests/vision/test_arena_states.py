@@ -245,6 +245,17 @@ class TestDrawnArena:
         assert any(s.fresh and s.timed_out for s in waiting)
         assert play(watch, 1.0, 8.0, LANDED)[-1].resting
 
+    @pytest.mark.parametrize("cover", [6, 70])
+    def test_a_covered_lens_is_not_taken_for_the_floor(self, cover: int) -> None:
+        def covered(canvas: Image, at_s: float) -> None:
+            canvas[:] = cover
+
+        watch = ArenaWatch()
+        play(watch, 2.0, 0.0)
+        assert not any(s.resting for s in play(watch, 8.0, 2.0, covered)[3:])
+        assert play(watch, 1.0, 10.0, LANDED)[-1].name == "settled"
+        assert names(play(watch, 2.0, 11.0))[-2:] == ["cleared", "ready"]
+
     def test_outside_the_arena_people_may_walk(self) -> None:
         def legs(canvas: Image, at_s: float) -> None:
             cv2.rectangle(canvas, (int(150 * at_s), 280), (int(150 * at_s) + 60, 359), (60, 40, 30), -1)

@@ -1,0 +1,62 @@
+"""A throw of which the eyes see that something lies there, not what: the button ends no turn before that is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from companion.games.contract import Setup
+from companion.referee import Position, judge
+from companion.registry import GAMES
+from companion.sight import sight_of
+from tests.vision.test_figure_table import piece
+from vision.figure_table import BUSY, STRANGE, VALUES, table_facts
+from vision.reading import Fact, Reading
+
+RULES = GAMES["moogui"].load_rules()
+STARTED = ("start p1=ari p2=bruma", "order p1=200 p2=100 ~2")
+
+
+def state_after(*lines: str) -> Any:
+    state: Any = RULES.new(Setup(("Ada", "Bea"), {o.name: o.default for o in RULES.options()}))
+    for line in lines:
+        state = RULES.apply(state, RULES.parse(line))
+    return state
+
+
+def verdict_on(state: Any, facts: dict[str, Fact], presses: int) -> Any:
+    look = RULES.look(state)
+    known = {key: Fact(VALUES, tuple(0.0 if v == value else -24.0 for v in VALUES)) for key, value in look.items()}
+    sight = sight_of(Reading(1, 0.0, {**known, **{k: f for k, f in facts.items() if k in look}}), look)
+    return judge(RULES, Position(state, presses=presses, done_expected=True), sight)
+
+
+def prism(like: str) -> dict[str, Fact]:
+    """What is said of the figures not seen while an unknown prism lies there that looks most like one of them."""
+    names = ("ari", "bruma", "ibex", "jaca")
+    figure = Fact((*names, "unknown"), (*(-20.0 if n == like else -50.0 for n in names), 0.0))
+    return table_facts([piece(figure)], names)
+
+
+def test_an_unread_throw_that_its_player_has_ended_is_asked_with_the_likeliest_face_first() -> None:
+    state = state_after(*STARTED)
+    verdict = verdict_on(state, {"figure:ari": prism("ari")["figure:ari"]}, presses=1)
+    assert verdict.kind == "unsure"
+    told = [RULES.text(s.turn) for tale in verdict.rivals for s in tale.stories]
+    assert told[0] == "throw p1 ari ari=1"
+
+
+def test_while_nobody_has_ended_it_an_unread_throw_is_waited_for() -> None:
+    assert verdict_on(state_after(*STARTED), prism("ari"), presses=0).kind == "unchanged"
+
+
+def test_an_unread_sentinel_is_not_taken_for_the_end_of_the_turn() -> None:
+    state = state_after(*STARTED, "throw p1 ari ari=3")
+    facts = {k: f for k, f in prism("ibex").items() if k != "figure:ari"}
+    assert verdict_on(state, facts, presses=1).kind == "unsure"
+
+
+def test_where_a_figure_could_be_overlooked_a_turn_without_visible_acts_still_ends() -> None:
+    state = state_after(*STARTED, "throw p1 ari ari=3")
+    facts = {f"figure:{n}": Fact(VALUES, (*(-BUSY,) * (len(VALUES) - 1), 0.0)) for n in ("bruma", "ibex", "jaca")}
+    assert verdict_on(state, facts, presses=1).kind == "unchanged"
+    assert STRANGE < BUSY

@@ -1,0 +1,187 @@
+"""Figures where they are hard to see: in a lamp's mirror image, on a marker's paper, on bold floors, as they come to
+rest. Never is one that lies there said to be surely absent, nor named wrongly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.figure_prints import printable
+from calibration.profile import TableProfile, load_board
+from devices.contract import Frame, Image
+from devices.simulated import arena
+from devices.simulated.arena import ArenaLook, FigureArt, Lying, camera_over, invented_figures, paint
+from vision.figure_table import FigureTableReader, table_facts
+from vision.figures import UNKNOWN
+from vision.reading import SURE_LEAD, Reading
+
+BOARD = load_board("moogui")
+PRINTS = {p.name: p for p in printable(BOARD)}
+CAMERA = camera_over(BOARD, 1440, 1080, 15.0, -90.0, 3.0, 880.0)
+STRANGER = invented_figures(np.random.default_rng(3), 1)[0]
+Y, X = np.mgrid[0:512, 0:512] * 2.0
+"""The floor's texture, mm."""
+
+
+def art(name: str) -> FigureArt:
+    figure = PRINTS[name]
+    assert figure.top is not None and figure.bottom is not None
+    return FigureArt(name, figure.faces, figure.top, figure.bottom)
+
+
+def picture_of(*lying: Lying, look: ArenaLook | None = None) -> Image:
+    return paint(BOARD, CAMERA, lying, look or ArenaLook())
+
+
+def mirrored(picture: Image, xy: tuple[float, float], levels: float, wide_mm: float = 30.0) -> Image:
+    """The picture with a lamp's mirror image over a spot."""
+    x, y = CAMERA.project(np.array([(*xy, 0.0)]))[0]
+    scale = CAMERA.width / 1200.0
+    v, u = np.mgrid[0 : CAMERA.height, 0 : CAMERA.width]
+    shine = levels * np.exp(-((u - x) ** 2 + (v - y) ** 2) / (2 * (wide_mm * scale) ** 2))
+    return np.asarray(np.clip(picture + shine[..., None], 0, 255), dtype=np.uint8)
+
+
+def reader() -> FigureTableReader:
+    """One that has seen the bare arena."""
+    made = FigureTableReader(TableProfile(BOARD))
+    made.prepare()
+    return made
+
+
+@pytest.fixture(scope="module")
+def experienced() -> FigureTableReader:
+    made = reader()
+    made.read(Frame(picture_of(), 0, 0.0, ""))
+    return made
+
+
+def read(by: FigureTableReader, picture: Image) -> Reading:
+    return by.read(Frame(picture, 1, 0.0, ""))
+
+
+def wrong(reading: Reading, truth: dict[str, str]) -> dict[str, str]:
+    """What is stated of figures and not so."""
+    facts = {name: reading.facts[f"figure:{name}"] for name in PRINTS}
+    return {n: f.best for n, f in facts.items() if f.sure(SURE_LEAD) and f.best != truth.get(n, "-")}
+
+
+def unsure(reading: Reading) -> list[str]:
+    return [name for name in PRINTS if not reading.facts[f"figure:{name}"].sure(SURE_LEAD)]
+
+
+class TestMirrorImage:
+    @pytest.mark.parametrize("levels", [30.0, 50.0, 70.0, 140.0])
+    @pytest.mark.parametrize("off", [(0.0, 0.0), (25.0, -10.0)])
+    def test_a_figure_under_it_is_read(
+        self, experienced: FigureTableReader, levels: float, off: tuple[float, float]
+    ) -> None:
+        picture = picture_of(
+            Lying(art("ari"), "4", (330.0, 400.0), 35.0), Lying(art("koi"), "2", (150.0, 200.0), -60.0)
+        )
+        reading = read(experienced, mirrored(picture, (330.0 + off[0], 400.0 + off[1]), levels))
+        assert wrong(reading, {"ari": "4", "koi": "2"}) == {}
+        if levels <= 70.0:  # a stronger one may burn the print away
+            assert unsure(reading) == []
+
+    @pytest.mark.parametrize("levels", [40.0, 100.0])
+    def test_alone_it_is_nothing(self, experienced: FigureTableReader, levels: float) -> None:
+        reading = read(experienced, mirrored(picture_of(), (250.0, 300.0), levels))
+        assert (reading.pieces, unsure(reading)) == ((), [])
+
+    def test_a_stranger_under_it_is_not_named(self, experienced: FigureTableReader) -> None:
+        picture = picture_of(Lying(STRANGER, "3", (330.0, 400.0), 35.0), Lying(art("koi"), "2", (150.0, 200.0), -60.0))
+        reading = read(experienced, mirrored(picture, (330.0, 400.0), 70.0))
+        assert wrong(reading, {"koi": "2"}) == {}
+        assert {"ari", "bruma"} <= set(unsure(reading))
+
+
+class TestStains:
+    def stained(self, *lying: Lying) -> Image:
+        """An ink blot that lies there all the time, under what else lies there."""
+        picture = picture_of()
+        spot = CAMERA.project(np.array([(300.0 + x, 250.0 + y, 0.0) for x, y in ((-24, -9), (24, -14), (20, 13))]))
+        blot = cv2.fillPoly(np.zeros_like(picture[..., 0]), [np.rint(spot).astype(np.int32)], 255)
+        below, above = picture_of(), picture_of(*lying)
+        changed = (np.abs(above.astype(int) - below).max(axis=2) > 12)[..., None]
+        return np.where(changed, above, np.where(blot[..., None] > 0, np.uint8(25), below)).astype(np.uint8)
+
+    def test_one_that_was_always_there_is_no_figure(self) -> None:
+        by = reader()
+        for gain in (1.0, 0.8):
+            reading = read(by, np.asarray(cv2.convertScaleAbs(self.stained(), alpha=gain), dtype=np.uint8))
+            assert unsure(reading) == []
+
+    def test_what_comes_to_lie_on_one_is_not_passed_over(self) -> None:
+        by = reader()
+        read(by, self.stained())
+        reading = read(by, self.stained(Lying(STRANGER, "3", (300.0, 250.0), 80.0)))
+        assert wrong(reading, {}) == {}
+        assert {"ari", "bruma"} <= set(unsure(reading))
+
+
+@pytest.mark.parametrize(
+    ("xy", "turn"), [((-18.0, 541.0), 174.0), ((607.0, 548.0), 86.0), ((-30.0, 20.0), 60.0), ((640.0, 45.0), -20.0)]
+)
+def test_a_figure_on_the_paper_of_a_marker_is_read(
+    experienced: FigureTableReader, xy: tuple[float, float], turn: float
+) -> None:
+    reading = read(experienced, picture_of(Lying(art("bruma"), "4", xy, turn)))
+    fact = reading.facts["figure:bruma"]
+    assert fact.best in ("4", "out") and fact.log_likelihood("-") < -SURE_LEAD
+    assert wrong(reading, {"bruma": fact.best}) == {}
+
+
+PATTERNS = {
+    "checks": lambda mm: ((X // mm + Y // mm) % 2) * 2 - 1,
+    "stripes": lambda mm: ((X // mm) % 2) * 2 - 1,
+    "tiles": lambda mm: np.sin(7.1 * (X // mm) + 3.3 * (Y // mm)),
+}
+
+
+@pytest.mark.parametrize("strong", [8.0, 16.0])
+@pytest.mark.parametrize("mm", [10.0, 20.0, 35.0, 70.0])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_on_a_bold_floor_nothing_that_lies_there_is_surely_absent(
+    monkeypatch: pytest.MonkeyPatch, experienced: FigureTableReader, pattern: str, mm: float, strong: float
+) -> None:
+    texture = np.asarray(strong * PATTERNS[pattern](mm), dtype=np.float32)
+    monkeypatch.setattr(arena, "noise", lambda *_, **__: texture)
+    truth = {"ari": "3", "bruma": "5", "dune": "immune"}
+    lying = [
+        Lying(art("ari"), "3", (120.0, 200.0), 20.0),
+        Lying(art("bruma"), "5", (300.0, 420.0), -75.0),
+        Lying(art("dune"), "top", (470.0, 180.0), 10.0),
+    ]
+    reading = read(experienced, picture_of(*lying, look=ArenaLook(floor=5)))
+    assert wrong(reading, truth) == {}
+
+
+def test_what_was_read_badly_before_is_searched_anew() -> None:
+    by = reader()
+    read(by, picture_of())
+    for step in range(6):
+        up = Lying(art("ari"), "1", (300.0, 300.0), 30.0 + 8.0 * step)
+        read(by, picture_of(replace(up, lean_deg=7.0)))
+        reading = read(by, picture_of(up))
+        assert reading.facts["figure:ari"].best == "1"
+        assert unsure(reading) == []
+
+
+def test_an_unknown_prism_is_likeliest_what_it_looks_most_like(experienced: FigureTableReader) -> None:
+    pieces = read(experienced, picture_of(Lying(art("ari"), "5", (300.0, 300.0), 10.0))).pieces
+    figure = pieces[0].facts["figure"]
+    levels = tuple(x if v != UNKNOWN else max(figure.log_likelihoods) + 20.0 for v, x in figure.ranked)
+    strange = replace(
+        pieces[0],
+        facts={
+            **pieces[0].facts,
+            "figure": replace(figure, values=tuple(v for v, _ in figure.ranked), log_likelihoods=levels),
+        },
+    )
+    facts = table_facts([strange], ["ari", "bruma"])
+    assert [v for v, _ in facts["figure:ari"].ranked[:2]] == ["-", "5"]
+    assert facts["figure:ari"].lead < facts["figure:bruma"].lead < SURE_LEAD
