@@ -8,6 +8,7 @@ import pytest
 
 from companion.bulletin import Bulletin, Device
 from companion.cli import _service, main
+from companion.clips import Clips
 from companion.demo import Demo
 from companion.evidence import Evidence, Seen
 from companion.games.contract import Message
@@ -24,7 +25,7 @@ STATES_TOLD: list[str] = []
 def play(data: Path, seed: int, turns: int) -> tuple[Tally, list[tuple[str, Message]]]:
     """The demo's tally, and the details of every judgement by the turn that it was about."""
     journal, _ = open_journal(data)
-    service = _service(journal, Bulletin(), GAMES)
+    service = _service(journal, Bulletin(), GAMES, Clips(data / "clips"))
     details: list[tuple[str, Message]] = []
 
     def note(evidence: Evidence, done: Step) -> None:
