@@ -262,7 +262,7 @@ def _service(
     journal: Journal,
     bulletin: Bulletin,
     games: Mapping[str, GameEntry],
-    clips: Clips,
+    clips: Clips | None = None,
     enrolment: Enrolment | None = None,
     *,
     hints: bool = False,
