@@ -137,7 +137,24 @@ def judge(rules: Rules[Any, Any], position: Position, sight: Sight, looks_tried:
     tales = [_rarer(tale) if any(tale.look == b.look for b in back) else tale for tale in tales] + back
     if position.presses > 1 or not any(t.stories for t in tales):
         tales += _missed(rules, position, looks[0][1], looks[0][0])
-    return _decide(tales, asked=position.presses > 0)
+    return _decide(_without_guesses(tales, sight, now), asked=position.presses > 0)
+
+
+def _without_guesses(tales: list[Tale], sight: Sight, now: Look) -> list[Tale]:
+    """The tales without those illegal ones that only add to another illegal one a change of which nothing is seen:
+    whatever is wrong besides, nobody can say it now. Where most places of a kind are bare a change is half of a move,
+    and stays."""
+    fixed = {key for keys, bare in kinds_of(now) if bare is None for key in keys}
+    illegal = [tale for tale in tales if tale.kind == "illegal"]
+    changes = {id(tale): {(k, v) for k, v in tale.look.items() if now[k] != v} for tale in illegal}
+
+    def guesses(tale: Tale, other: Tale) -> bool:
+        more = changes[id(tale)] - changes[id(other)]
+        unseen = all(k in fixed and sight.cost_of(k, v) >= sight.cost_of(k, now[k]) for k, v in more)
+        return changes[id(other)] < changes[id(tale)] and unseen
+
+    guessed = {id(tale) for tale in illegal if any(guesses(tale, other) for other in illegal)}
+    return [tale for tale in tales if id(tale) not in guessed]
 
 
 def _rarer(tale: Tale) -> Tale:

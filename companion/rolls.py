@@ -54,8 +54,7 @@ def rolled(draft: Draft, roll: Rolled) -> Reply:
     if len(stories) == 1:
         _take(draft, number, stories[0])
         return OK
-    on_table = match.provisional is not None and match.provisional == stories[0]
-    words = Message("rolls.table_differs" if on_table else "rolls.whose", (("value", roll.value),))
+    words = Message("rolls.whose", (("value", roll.value),))
     choices = [_choice(match, n, story, number) for n, story in enumerate(stories)]
     return _ask(draft, words, [*choices, choice("none", Message("rolls.none"), "unchanged")])
 
@@ -144,20 +143,13 @@ def _second_opinion(draft: Draft, roll: Rolled, throw: Throw) -> Reply:
 
 
 def _awaited(match: Match, roll: Rolled) -> tuple[int, tuple[Story[Any, Any], ...]]:
-    """The turns that a roll may be, and their number: after the provisional turn if that lets it be rolled. Where the
-    provisional turn is itself what the table has made of the roll, those rolls alone count that leave the table so;
-    if none does, the provisional turn stands first."""
+    """The turns that a roll may be, and their number: after the provisional turn if that lets it be rolled."""
     rules, provisional, number = match.rules, match.provisional, match.turns + 1
     if provisional is not None:
         stories = roll_stories(rules, provisional.after, roll.faces, roll.value)
         if stories:
             return number + 1, stories
-    stories = roll_stories(rules, match.agreed, roll.faces, roll.value)
-    if provisional is None or not stories:
-        return number, stories
-    look = rules.look(provisional.after)
-    agreeing = tuple(story for story in stories if rules.look(story.after) == look)
-    return number, agreeing or (provisional, *stories)
+    return number, roll_stories(rules, match.agreed, roll.faces, roll.value)
 
 
 def _value_of(rules: Any, state: Any, turn: Any) -> int | None:

@@ -213,7 +213,8 @@ class Rules(Protocol[S, T]):
 
     def explain(self, before: S, seen: Look) -> Explanation[S, T]:
         """Which legal turns of the player to move lead from `before` to a table that looks like `seen` (a whole
-        look), and if none, which rule stands in the way, at which places."""
+        look), and if none, which rule stands in the way, at which places. A die that is told (`TakesRolls`) is no
+        story: what a table shows of its effect says not what it showed."""
 
     def with_look(self, state: S, facts: Look) -> S | Refusal:
         """The state after a person has corrected these facts by hand (a tile's path, a pawn's place); everything else

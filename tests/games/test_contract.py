@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.contract import Look, Message, Refusal, Rules, RulesError, Setup
+from companion.games.contract import Look, Message, Refusal, Rules, RulesError, Setup, roll_stories
 from companion.registry import GAMES, Chooser
 from companion.words import catalogue, placeholders
 
@@ -193,10 +193,13 @@ def test_the_trace_is_what_changes_in_the_look(name: str) -> None:
 
 
 def test_a_turn_that_shows_is_explained_by_a_story_with_its_next_state(name: str) -> None:
-    """Of what the table itself does and the eyes measure of it; a deal or a choice is told, not seen."""
+    """Of what the table itself does and the eyes measure of it; a deal or a choice is told, not seen, and a die too."""
     rules, measured = rules_of(name), GAMES[name].load_measured()
     for state, turn, after in states(name):
         if not rules.trace(state, turn) or rules.to_act(state).kind not in ("turn", "roll"):
+            continue
+        if any(told.turn == turn for value in range(1, 7) for told in roll_stories(rules, state, 6, value)):
+            assert not rules.explain(state, rules.look(after)).stories
             continue
         stories = rules.explain(state, {**rules.look(after), **measured(state, turn)}).stories
         assert after in [story.after for story in stories], rules.text(turn)

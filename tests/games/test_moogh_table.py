@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from companion.games.contract import Refusal, RulesError, Setup
 from companion.games.moogh import RULES
 from companion.games.moogh.players import PLAYERS
-from companion.games.moogh.state import State, Turn, Walk
+from companion.games.moogh.state import Roll, State, Turn, Walk
 from tests.games.test_moogh_rules import deck, fit, game, play
 
 PLAYTHROUGHS = sorted((Path(__file__).parent / "playthroughs").glob("moogh_*.txt"))
@@ -252,7 +252,11 @@ def test_random_games_keep_the_invariants_and_survive_text_and_json(
         seen = {**RULES.look(state), **RULES.trace(state, turn)}
         assert seen == RULES.look(after)
         if chance.random() < 0.1:
-            assert any(story.after == after for story in RULES.explain(state, seen).stories)
+            told = RULES.explain(state, seen)
+            if isinstance(turn, Roll):  # several rolls would come to the same: none is made up
+                assert not told.stories and told.unfinished and told.refusals[0].rule == "moogh.roll_untold"
+            else:
+                assert any(story.after == after for story in told.stories)
         state = after
 
 

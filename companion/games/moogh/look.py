@@ -51,14 +51,21 @@ def turns_of(now: Waits) -> list[Turn]:
 
 
 def explain(before: State, seen: Look) -> Explanation[State, Turn]:
-    """The inputs that lead to what is seen: those that are listed, and a whole move of the one to act.
+    """The choices that lead to what is seen: those that are listed, and a whole move of the one to act.
 
-    One that leaves no mark counts as unseen. When none fits, the refusals say which fact differs from the engine,
-    with both values and the turn that set it last, or why a cube may not stand where it stands.
+    One that leaves no mark counts as unseen. No roll is read from what comes of it, since several would come to the
+    same: where one is awaited, and the table looks as after it, the turn lacks only that it is told. When none fits,
+    the refusals say which fact differs from the engine, with both values and the turn that set it last, or why a cube
+    may not stand where it stands.
     """
     best: list[Story[State, Turn]] = []
     changed = differences(before, seen)
-    for turn in (*listed(before), *_walks(before, changed)):
+    rolls = [turn for turn in listed(before) if isinstance(turn, Roll)]
+    if rolls and any(_leads_to(before, roll, seen) for roll in rolls):
+        places = tuple(value for value in changed.values() if parse_cell(value)) or tuple(changed)
+        why = (("who", f"@moogh.{rolls[0].who}"), ("why", roll_word(rolls[0])))
+        return Explanation(refusals=(Refusal("moogh.roll_untold", places, why),), unfinished=True)
+    for turn in () if rolls else (*listed(before), *_walks(before, changed)):
         after = apply(before, turn)
         if isinstance(after, Refusal) or differences(after, seen):
             continue
@@ -69,6 +76,16 @@ def explain(before: State, seen: Look) -> Explanation[State, Turn]:
         stories = sorted(best, key=lambda s: (s.unseen, turn_text(s.turn)))
         return Explanation(stories=tuple(stories))
     return Explanation(refusals=tuple(_refusals(before, seen, changed)))
+
+
+def _leads_to(before: State, turn: Turn, seen: Look) -> bool:
+    after = apply(before, turn)
+    return not isinstance(after, Refusal) and not differences(after, seen)
+
+
+def roll_word(roll: Roll) -> str:
+    """The catalogue id of what a roll is for, as a value."""
+    return "@moogh.roll_" + roll.why.replace(":", "_")
 
 
 def _keep_better(best: list[Story[State, Turn]], story: Story[State, Turn]) -> None:

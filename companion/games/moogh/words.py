@@ -5,6 +5,7 @@ from __future__ import annotations
 from companion.games.contract import Awaiting, Message, Outcome
 from companion.games.moogh import engine
 from companion.games.moogh.cavemen import arrows
+from companion.games.moogh.look import roll_word
 from companion.games.moogh.state import Choice, Roll, State, Turn, Walk, cell_text
 from companion.games.moogh.waits import Waits
 from companion.games.moogh.work import Work
@@ -61,8 +62,7 @@ def describe(state: State, turn: Turn) -> Message:
     who = ("who", name(turn.who))
     match turn:
         case Roll():
-            why = ("why", "@moogh.roll_" + turn.why.replace(":", "_"))
-            return Message("moogh.said_roll", (who, ("pips", turn.value), why))
+            return Message("moogh.said_roll", (who, ("pips", turn.value), ("why", roll_word(turn))))
         case Walk():
             return Message("moogh.said_step", (who, ("cell", cell_text(turn.cells[-1]))))
     value = turn.value
