@@ -65,15 +65,23 @@ class Camera:
             depth[np.abs(depth) < 1e-9] = 1e-9
         rays = points[:2]
         rays /= depth
-        if self.distortion.any():
+        k1, k2, p1, p2, k3 = self.distortion.ravel()[:5].tolist()
+        if k1 or k2 or k3 or p1 or p2:
             x, y = rays
-            k1, k2, p1, p2, k3 = self.distortion.ravel()[:5]
-            square, cross = x * x + y * y, 2 * x * y
-            radial = 1 + square * (k1 + square * (k2 + square * k3))
-            right, down = p1 * cross + p2 * (square + 2 * x * x), p2 * cross + p1 * (square + 2 * y * y)
-            rays *= radial
-            x += right
-            y += down
+            square = x * x
+            square += y * y
+            radial = square * k3
+            for k in (k2, k1):
+                radial += k
+                radial *= square
+            radial += 1.0
+            if p1 or p2:
+                cross = 2 * x * y
+                bent = np.stack([p1 * cross + p2 * (square + 2 * x * x), p2 * cross + p1 * (square + 2 * y * y)])
+                rays *= radial
+                rays += bent
+            else:
+                rays *= radial
         pixels = self.matrix[:2, :2] @ rays
         pixels += self.matrix[:2, 2:]
         return np.asarray(pixels)
@@ -175,32 +183,37 @@ def nudged_camera(camera: Camera, points_mm: Array, moved_px: Array) -> tuple[Ca
 
 def _focal_from_homography(homography: Array, width: int, height: int) -> float:
     """Focal length in px: best trade between the homography's two constraints and the typical value."""
-    centre = np.array([[1.0, 0.0, -(width - 1) / 2], [0.0, 1.0, -(height - 1) / 2], [0.0, 0.0, 1.0]])
-    a, b = (centre @ homography)[:, 0], (centre @ homography)[:, 1]
+    across, down = (width - 1) / 2, (height - 1) / 2
+    (ax, ay, a2), (bx, by, b2) = homography[:, 0].tolist(), homography[:, 1].tolist()
+    ax, ay, bx, by = ax - across * a2, ay - down * a2, bx - across * b2, by - down * b2
     long_side = float(max(width, height))
-    focals = long_side * np.exp(np.linspace(math.log(0.45), math.log(3.0), 96))
-    pa = np.stack([a[0] / focals, a[1] / focals, np.full_like(focals, a[2])])
-    pb = np.stack([b[0] / focals, b[1] / focals, np.full_like(focals, b[2])])
-    na, nb = np.linalg.norm(pa, axis=0), np.linalg.norm(pb, axis=0)
-    skew = np.einsum("ij,ij->j", pa, pb) / (na * nb)
-    stretch = np.log(na / nb)
+    # Squares and product of the two columns, of which all but the last element is divided by the focal length.
+    part = (long_side * _FOCALS) ** -2.0
+    square_a, square_b = (ax * ax + ay * ay) * part + a2 * a2, (bx * bx + by * by) * part + b2 * b2
+    product = (ax * bx + ay * by) * part + a2 * b2
+    skew2, stretch = product * product / (square_a * square_b), 0.5 * np.log(square_a / square_b)
     # 0.004: what half a pixel of corner noise makes of the two constraints; 0.25: spread of real cameras' log focal.
-    cost = (skew**2 + stretch**2) / 0.004**2 + (np.log(focals / long_side / TYPICAL_FOCAL) / 0.25) ** 2
-    return float(focals[int(np.argmin(cost))])
+    cost = (skew2 + stretch * stretch) / 0.004**2 + _UNUSUAL
+    return long_side * float(_FOCALS[int(np.argmin(cost))])
+
+
+_FOCALS = np.exp(np.linspace(math.log(0.45), math.log(3.0), 96))
+"""Focal lengths in picture widths that are tried."""
+_UNUSUAL = (np.log(_FOCALS / TYPICAL_FOCAL) / 0.25) ** 2
 
 
 def _pose_from_homography(homography: Array, matrix: Array) -> tuple[Array, Array] | None:
     columns = np.linalg.inv(matrix) @ homography
-    scale = math.sqrt(float(np.linalg.norm(columns[:, 0]) * np.linalg.norm(columns[:, 1])))
+    squares = np.einsum("ij,ij->j", columns[:, :2], columns[:, :2])
+    scale = float(squares[0] * squares[1]) ** 0.25
     if not scale > 1e-12:
         return None
-    columns = columns / scale
-    if columns[2, 2] < 0:
-        columns = -columns
-    first, second = columns[:, 0], columns[:, 1]
-    u, _, vt = np.linalg.svd(np.column_stack([first, second, np.cross(first, second)]))
+    columns = columns / (scale if columns[2, 2] >= 0 else -scale)
+    (ax, ay, az), (bx, by, bz) = columns[:, 0].tolist(), columns[:, 1].tolist()
+    third = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]
+    u, _, vt = np.linalg.svd(np.array([[ax, bx, third[0]], [ay, by, third[1]], [az, bz, third[2]]]))
     rotation = u @ vt
     # A mirrored plane would need the camera below the table: no picture of this board.
-    if np.linalg.det(rotation) < 0 or float((rotation.T @ columns[:, 2])[2]) > 0:
+    if cv2.determinant(rotation) < 0 or float(rotation[:, 2] @ columns[:, 2]) > 0:
         return None
     return rotation, columns[:, 2].copy()

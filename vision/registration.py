@@ -235,12 +235,13 @@ class Registration:
 
         White paper bleeds into the black square: all corners are seen a little too far in, alike.
         """
-        solid = np.concatenate([np.array(self._corners_mm(i), dtype=np.float64) for i in found])
-        pixels = np.concatenate([np.asarray(c, dtype=np.float64) for c in found.values()])
-        outward = pixels - np.repeat(pixels.reshape(-1, 4, 2).mean(axis=1), 4, axis=0)
-        outward /= np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), 1e-9)
+        solid = np.array([self._corners_mm(i) for i in found], dtype=np.float64).reshape(-1, 3)
+        pixels = np.array(list(found.values()), dtype=np.float64).reshape(-1, 2)
+        squares = pixels.reshape(-1, 4, 2)
+        outward = (squares - squares.sum(axis=1, keepdims=True) / 4).reshape(-1, 2)
+        outward /= np.maximum(np.sqrt((outward * outward).sum(axis=1, keepdims=True)), 1e-9)
         off = camera.project(solid) - pixels
-        return solid, pixels + outward * np.mean(np.sum(off * outward, axis=1))
+        return solid, pixels + outward * (float((off * outward).sum()) / len(off))
 
     def _shows(self, full: Image, marker: int, corners: Corners) -> bool:
         """True when the marker's own black and white cells still lie between these corners."""
@@ -320,8 +321,8 @@ class Registration:
         return best if best is not None and best.residual_mm <= 2 * OUTLIER_MM else None
 
     def _fit(self, found: Mapping[int, Corners], width: int, height: int) -> Pose | None:
-        solid = np.concatenate([np.array(self._corners_mm(i), dtype=np.float64) for i in found])
-        pixels = np.concatenate([np.asarray(c, dtype=np.float64) for c in found.values()])
+        solid = np.array([self._corners_mm(i) for i in found], dtype=np.float64).reshape(-1, 3)
+        pixels = np.array(list(found.values()), dtype=np.float64).reshape(-1, 2)
         lift = float(solid[:, 2].mean())
         camera = camera_from_plane(
             solid[:, :2], pixels, width, height, self._lens if len(found) <= FEW else self._profile.lens
@@ -352,7 +353,7 @@ def _rms(moved: Array) -> float:
 
 def _residual(camera: Camera, solid: Array, pixels: Array) -> float:
     errors = camera.to_plane(pixels, float(solid[:, 2].mean())) - solid[:, :2]
-    return float(np.sqrt(np.mean(np.sum(errors**2, axis=1))))
+    return _rms(errors)
 
 
 def _detector(

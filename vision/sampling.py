@@ -122,6 +122,11 @@ def spread_of(values: NDArray[np.floating[Any]], axis: int) -> NDArray[Any]:
     return np.asarray(1.4826 * middle(np.abs(values), axis))
 
 
+def solved(gram: Array, target: Array) -> Array:
+    """The solution (N, M) of normal equations (N, N) and (N, M); np.linalg's checks cost more than so small a one."""
+    return np.asarray(cv2.solve(gram, target, flags=cv2.DECOMP_CHOLESKY)[1], dtype=np.float64)
+
+
 def _flat(colours: Any) -> Any:
     return np.ascontiguousarray(colours).reshape(len(colours), -1)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats, Indices, middle, spread_of
+from vision.sampling import Bools, Floats, Indices, middle, solved, spread_of
 from vision.tile_layout import ARM_OF_PATH, COUNT, GRID
 
 BLOCKS = COUNT // 2
@@ -113,7 +113,7 @@ def learn_bare(blocks: Floats, whole: Bools, poses: Array) -> BareTiles:
         for terms_used, channels in ((6, slice(2, 3)), (3, slice(0, 2))):
             part = terms[:, :terms_used] * weight[:, None]
             gram = part.T @ terms[:, :terms_used] + 1e-6 * np.eye(terms_used)
-            fit[:terms_used, channels] = np.linalg.solve(gram, part.T @ target[:, channels])
+            fit[:terms_used, channels] = solved(gram, part.T @ target[:, channels])
         off = np.abs(target - terms @ fit)
         scale = spread_of(off[good], 0) + 0.01 if good.any() else np.ones(3)
         weight = good / np.maximum(1.0, (off / scale).max(axis=1) / 2.0) ** 4

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.geometry import Array
-from vision.sampling import Bools, Floats, Stencil, blended, middle
+from vision.sampling import Bools, Floats, Stencil, blended
 
 COLUMN_MM = 1.5
 HALF_COLUMNS = 8
@@ -97,12 +97,18 @@ def learn_ink(halves: Floats) -> Ink | None:
         lines = excess[arms].reshape(-1, WIDTH)
         columns = _SHIFTED[match[arms].reshape(-1, len(SHIFTS)).argmax(axis=1)]
         profile = lines.ravel()[columns + np.arange(0, lines.size, WIDTH)[:, None]].mean(axis=0)
-        for a in range(4):
-            bare = values[~arms[:, a], a]
-            if len(bare) > 4:
-                background[a] = middle(bare, 0)
+        background = _background(values, arms, background)
     profile = profile - profile.mean()
     return Ink(weights, _bank(profile / max(float(np.linalg.norm(profile)), 1e-9)), background)
+
+
+def _background(values: Floats, arms: Bools, before: Floats) -> Floats:
+    """The middling halves (4, 2, 17) of arms without a line; those of `before` where there are too few."""
+    ordered = np.where(arms[:, :, None, None], np.float32(np.inf), values)
+    ordered.sort(axis=0)
+    bare = np.count_nonzero(~arms, axis=0)
+    found = ordered[np.maximum(bare - 1, 0) // 2, np.arange(4)]
+    return np.where(bare[:, None, None] > 4, found, before)
 
 
 def first_look(halves: Floats, ink: Ink, open_halves: Bools) -> FirstLook:

@@ -10,7 +10,7 @@ import numpy as np
 from calibration.geometry import Array, Camera
 from devices.contract import Image
 from vision.reading import SURE_LEAD
-from vision.sampling import Bools, Floats, Indices, blended, log_of, log_planes, middle, planes_of
+from vision.sampling import Bools, Floats, Indices, blended, log_of, log_planes, middle, planes_of, solved
 from vision.tile_arms import Arms, cut_strips, learn_arms, path_log_likelihoods, score_arms
 from vision.tile_doubt import Belief, Light, belief, believed, brightened, usual_light
 from vision.tile_evidence import Evidence, lead, rows_of
@@ -222,11 +222,11 @@ def _trend(centres: Array, first: FirstLook, whole: Bools) -> Array:
     """The part of the tiles' offsets (T, 3) that all tiles share: a shift, turn and stretch of the whole board."""
     x, y = ((centres[:, :2] - centres[:, :2].mean(axis=0)) / 150.0).T
     terms = np.stack([np.ones_like(x), x, y], axis=1)
-    weight = whole.astype(float)
+    weight, ridge = whole.astype(float), 0.5 * np.eye(3)
     fit = np.zeros((3, 2))
     for _ in range(4):
         part = terms * weight[:, None]
-        fit = np.linalg.solve(part.T @ terms + 0.5 * np.eye(3), part.T @ first.offsets[:, :2])
+        fit = solved(part.T @ terms + ridge, part.T @ first.offsets[:, :2])
         off = first.offsets[:, :2] - terms @ fit
         weight = whole / np.maximum(1.0, np.einsum("ij,ij->i", off, off) / 1.5**2)
     turn = (fit[1, 1] - fit[2, 0]) / 2 / 150.0
