@@ -106,7 +106,7 @@ def _background(values: Floats, arms: Bools, before: Floats) -> Floats:
     """The middling halves (4, 2, 17) of arms without a line; those of `before` where there are too few."""
     ordered = np.where(arms[:, :, None, None], np.float32(np.inf), values)
     ordered.sort(axis=0)
-    bare = np.count_nonzero(~arms, axis=0)
+    bare = (~arms).sum(axis=0)
     found = ordered[np.maximum(bare - 1, 0) // 2, np.arange(4)]
     return np.where(bare[:, None, None] > 4, found, before)
 

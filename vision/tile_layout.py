@@ -85,8 +85,13 @@ def _capsules(ends: Array, radii: Sequence[float], stencil: Stencil) -> tuple[Bo
     """Samples within each of the radii of the segment from the tile's centre to each end (T, 2)."""
     points: Floats = stencil.points_mm.T.astype(np.float32)
     tips: Floats = ends.astype(np.float32)
-    square = np.maximum(np.einsum("ij,ij->i", tips, tips)[:, None], np.float32(1e-6))
+    square = np.maximum((tips * tips).sum(axis=1, keepdims=True), np.float32(1e-6))
     onto = tips @ points
-    along = np.minimum(np.maximum(onto / square, np.float32(0.0)), np.float32(1.0))
-    distance = np.einsum("ij,ij->j", points, points) - along * (2 * onto - along * square)
-    return tuple(distance < radius * radius for radius in radii)
+    along = onto / square
+    np.minimum(np.maximum(along, np.float32(0.0), out=along), np.float32(1.0), out=along)
+    # The square of the distance, in place: points^2 - along * (2 * onto - along * square).
+    onto *= np.float32(-2.0)
+    onto += along * square
+    onto *= along
+    onto += (points * points).sum(axis=0)
+    return tuple(onto < radius * radius for radius in radii)

@@ -107,12 +107,11 @@ _CHROMA_FIRST = np.array([1.0, 1.0, math.sqrt(0.4)])
 """Brightness tells less about a door than its colour."""
 
 
-def _door_share(look: PawnLook, top: Array, spread: Array, white: Array) -> Array:
-    """Share (T) of each door's top that looks like a door."""
-    off = _off_door(look.tops, top, white)
-    off *= (_CHROMA_FIRST / (2.5 * spread)).astype(np.float32)
+def _door_share(off: NDArray[Any], spread: Array) -> Array:
+    """Share (T) of each door's top that looks like a door, of which its spots are so far `off` (T, 12, 3)."""
+    off = off * (_CHROMA_FIRST / (2.5 * spread)).astype(off.dtype)
     off *= off
-    like = off @ _ONES.astype(np.float32) < 1.0
+    like = off @ _ONES.astype(off.dtype) < 1.0
     return np.asarray(like.sum(axis=1) / like.shape[1])
 
 
@@ -121,13 +120,13 @@ def _off_door(colours: NDArray[Any], door: Array, white: Array) -> NDArray[Any]:
     door = door.astype(colours.dtype)
     off: NDArray[Any] = colours - door
     # Where a door looks brighter, it is lit more brightly, or reflects the light's own colour, or both.
-    level = door[2] + np.minimum(np.maximum(off[..., 2:], 0.0), SHEEN)
-    own = door[:2] + level
-    own_light = math.exp(door[2])
+    level = door[..., 2:] + np.minimum(np.maximum(off[..., 2:], 0.0), SHEEN)
+    own = door[..., :2] + level
+    own_light = np.exp(door[..., 2:])
     added = (np.exp(level) - own_light) * np.exp(white[:2]).astype(colours.dtype)
     # The channel as the sensor shows it, no more than white, relative to a door that is lit as brightly.
     plain = np.minimum(-own, 0.0)
-    sheen = np.log(np.minimum(added + own_light * np.exp(door[:2]), 1.0)) - own
+    sheen = np.log(np.minimum(added + own_light * np.exp(door[..., :2]), 1.0)) - own
     chroma = off[..., :2]
     chroma -= np.minimum(np.maximum(chroma, np.minimum(plain, sheen)), np.maximum(sheen, 0.0))
     return off
@@ -173,7 +172,7 @@ def learn_colours(
     if near.sum() >= 5:
         door = middle(look.colour[near], 0)
         spread = np.maximum(SPREAD, look.colour[near].std(axis=0))
-    share = _door_share(look, top, top_spread, white)
+    share = _door_share(_off_door(look.tops, top, white), top_spread)
     strangers = usable & (_length_of(_off_door(look.colour, door, white), spread) > 3.0) & (share < 0.4)
     found = look.colour[strangers] - door
     first, second = known
@@ -192,7 +191,9 @@ def learn_colours(
 def pawn_of(members: Array) -> Pawn:
     """One player's pawn from the colours of some of them relative to the door (N, 3)."""
     spread = 1.5 * members.std(axis=0) if len(members) > 1 else PAWN_SPREAD
-    return Pawn(np.median(members, axis=0), np.minimum(np.maximum(spread, PAWN_SPREAD / 2), 1.5 * PAWN_SPREAD))
+    ordered = np.sort(members, axis=0)
+    median = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+    return Pawn(median, np.minimum(np.maximum(spread, PAWN_SPREAD / 2), 1.5 * PAWN_SPREAD))
 
 
 def _at_start(found: Array, near_side: Bools, far_side: Bools) -> tuple[Pawn | None, Pawn | None]:
@@ -282,8 +283,9 @@ def pawn_log_likelihoods(look: PawnLook, colours: PawnColours) -> Array:
     """Log-likelihood (T, 3) of `-`, `1` and `2`: the sum of the two cues, each worth at most about 5."""
     if colours.burnt_out:
         return np.zeros((len(look.colour), len(PAWNS)))
-    far = _length_of(_off_door(look.colour, colours.door, colours.white), colours.spread)
-    share = _door_share(look, colours.top, colours.top_spread, colours.white)
+    shown = np.concatenate([look.colour[:, None], look.tops], axis=1)
+    door_off = _off_door(shown, np.array([colours.door, *[colours.top] * len(SPOTS)]), colours.white)
+    far, share = _length_of(door_off[:, 0], colours.spread), _door_share(door_off[:, 1:], colours.top_spread)
     # By how many spreads the colour above the door, and the door, differ from what each value would show.
     off = np.empty((2, len(far), len(PAWNS)))
     off[0, :, 0] = np.maximum(far - 1.0, 0.0) / 1.3
