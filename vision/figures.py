@@ -18,9 +18,10 @@ from vision.figure_faces import FACES, Figure, Solid, check
 from vision.figure_fit import LYING, STANDING, View, frames, view_at
 from vision.figure_proof import strip
 from vision.figure_search import Fit, Wardrobe, corners, evidence, scan, weights
+from vision.marker_search import Pose
 from vision.pictures import as_bgr
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
-from vision.registration import Pose, Registration, board_corners_px
+from vision.registration import Registration, board_corners_px
 from vision.unchanged import Unchanged
 
 UNKNOWN = "unknown"

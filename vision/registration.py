@@ -4,35 +4,23 @@ seen; tracked from frame to frame."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from calibration.geometry import Array, Camera, camera_from_plane, follow_camera, nudged_camera
-from calibration.profile import Corners3, Lens, Point, TableProfile
+from calibration.geometry import Array, Camera, follow_camera, nudged_camera
+from calibration.profile import Point, TableProfile
 from devices.contract import Image
 from vision.contract import VisionError
+from vision.marker_search import ENOUGH, OUTLIER_MM, Corners, MarkerSearch, Pose, refined, residual_mm
 from vision.own_print import can_find, find_board
 from vision.patches import Patches, quads, remembered, shifts
-from vision.pictures import grey, shrunk
+from vision.pictures import grey
 from vision.tapped import TappedBoard
 
-Corners = NDArray[np.float32]
 Covers = Callable[[tuple[float, float]], bool]
 """Tells whether something lies over a pixel (x, y)."""
-
-FAST_WINDOWS_PX = (7, 15)
-"""One adaptive-threshold window a pass: quick on sharp pictures; the full pass of 3 to 23 px follows when it fails."""
-
-OUTLIER_MM = 3.0
-"""A marker whose corners are off by more than this has been moved (or misread) and is left out."""
-
-ENOUGH, FEW = 3, 2
-"""Markers that give the board's place, and those that give it where the lens is known or was learned from more."""
 
 REGION_PX = 12
 """Margin about a marker's last place in which it is looked for again."""
@@ -42,18 +30,6 @@ SEARCH_EVERY = 6
 """A board without markers is looked for by its print in one picture of so many: that costs more than any reading."""
 STILL_PX, CREEP_PX = 0.7, 4.0
 """Movement of the markers' corners that is only noise, and from which the board counts as moved."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pose:
-    """The board in one picture: the camera over it, the registration's root-mean-square error on the table in mm, the
-    markers it rests on (id -> 4 x 2 px; empty for tapped corners), and whether the board has moved in the picture
-    since the pose before (`moved`)."""
-
-    camera: Camera
-    residual_mm: float
-    markers_px: Mapping[int, Corners]
-    moved: bool = False
 
 
 class Registration:
@@ -71,9 +47,8 @@ class Registration:
         self._found: tuple[Point, ...] = ()
         self._seen_markers = False
         self._own_print = can_find(profile.board)
-        self._lens = profile.lens
+        self._search: MarkerSearch | None = None
         self._in_vain = 0
-        self.trouble = "vision.no_board"
         markers = profile.board.markers
         if profile.corners_px:
             if len(profile.corners_px) != 4:
@@ -82,39 +57,34 @@ class Registration:
         elif markers is None and not self._own_print:
             raise VisionError("the profile has neither markers nor tapped corners: tap the four corners of the board")
         elif markers is not None:
-            number = getattr(cv2.aruco, markers.dictionary, None)
-            if not isinstance(number, int) or not markers.dictionary.startswith("DICT_"):
-                raise VisionError(f"unknown marker dictionary {markers.dictionary!r}: use OpenCV's names (DICT_4X4_50)")
-            dictionary = cv2.aruco.getPredefinedDictionary(number)
-            self._detectors = [_detector(dictionary, w, w) for w in FAST_WINDOWS_PX]
-            self._detectors += [_detector(dictionary, 3, 23), _detector(dictionary, 7, 7, quick=True)]
+            self._search = MarkerSearch(markers, profile.lens)
             self._centres_mm = {i: np.mean(corners, axis=0) for i, corners in markers.corners_mm.items()}
-            self._bits = {
-                i: _bits(dictionary, i) for i in markers.corners_mm if 0 <= i < len(np.asarray(dictionary.bytesList))
-            }
 
     def locate(self, picture: Image) -> Pose | None:
         """The board's pose in this BGR or grey picture, None when it cannot be found (nothing is remembered then)."""
         if self._tapped is not None:
             return self._from_corners(picture)
-        if self._profile.board.markers is None:
+        if self._search is None:
             return self._by_own_print(picture)
         before = self._pose
         pose = self._tracked(picture) if before is not None else None
         if pose is None:
             self._patches = None
-            pose = self._searched(grey(picture))
+            pose = self._search.find(grey(picture))
             if pose is not None and before is not None:
                 pose = Pose(pose.camera, pose.residual_mm, pose.markers_px, moved=True)
         if pose is not None and self._patches is None:
             quad = np.stack([np.asarray(c, dtype=np.float64) for c in pose.markers_px.values()])
             self._patches = remembered(picture, *quads(quad, MARKER_MARGIN)), pose
             self._shift = np.zeros((len(quad), 2))
-            if len(quad) >= ENOUGH:
-                self._lens = self._profile.lens or _lens_of(pose.camera)
         self._pose = pose
         self._seen_markers |= pose is not None or self.trouble != "vision.no_board"
         return pose if pose is not None or self._seen_markers else self._by_own_print(picture)
+
+    @property
+    def trouble(self) -> str:
+        """The message id that says why the last search found nothing."""
+        return self._search.trouble if self._search is not None else "vision.no_board"
 
     @property
     def found_by_print(self) -> bool:
@@ -156,7 +126,7 @@ class Registration:
 
     def _tracked(self, picture: Image) -> Pose | None:
         """The remembered pose if the markers are still where they were, a repaired one if they crept a little."""
-        assert self._pose is not None
+        assert self._pose is not None and self._search is not None
         before = self._pose
         if (before.camera.height, before.camera.width) != picture.shape[:2]:
             return None
@@ -170,17 +140,17 @@ class Registration:
             return Pose(before.camera, before.residual_mm, before.markers_px)
         if drift > CREEP_PX:
             return None
-        solid, pixels = self._unbled(found, before.camera)
+        solid, pixels = self._search.unbled(found, before.camera)
         camera = follow_camera(before.camera, solid, pixels)
         if camera is None:
             return None
-        residual = _residual(camera, solid, pixels)
+        residual = residual_mm(camera, solid, pixels)
         if residual > max(2.0 * before.residual_mm, OUTLIER_MM / 2):
             return None
         # A marker under a hand stays where the others say that it is.
         hidden = {i: c for i, c in before.markers_px.items() if i not in found}
         for marker, corners in hidden.items():
-            points = np.array(self._corners_mm(marker))
+            points = np.array(self._search.corners_mm(marker))
             shift = (camera.project(points) - before.camera.project(points)).astype(np.float32)
             found[marker] = corners + shift
         self._patches = None
@@ -212,6 +182,7 @@ class Registration:
 
     def _looked_for(self, picture: Image, before: Pose) -> tuple[dict[int, Corners], float]:
         """The same by looking for the markers' own cells about their last places."""
+        assert self._search is not None
         found: dict[int, Corners] = {}
         drift = 0.0
         for marker, corners in before.markers_px.items():
@@ -219,179 +190,16 @@ class Registration:
             high = np.ceil(corners.max(axis=0)).astype(int) + REGION_PX
             region = grey(picture[low[1] : high[1], low[0] : high[0]])
             near = corners - low.astype(np.float32)
-            if self._shows(region, marker, near):
-                now = _refined(region, [near])[0]
+            if self._search.shows(region, marker, near):
+                now = refined(region, [near])[0]
                 drift += float(np.sum((now - near) ** 2)) / 4
                 found[marker] = now + low.astype(np.float32)
         return found, float(np.sqrt(drift / len(found))) if found else 0.0
-
-    def _corners_mm(self, marker: int) -> Corners3:
-        markers = self._profile.board.markers
-        assert markers is not None
-        return markers.corners_mm[marker]
-
-    def _unbled(self, found: Mapping[int, Corners], camera: Camera) -> tuple[Array, Array]:
-        """Table points (N, 3) and pixels (N, 2) of these markers' corners, where the black squares really end.
-
-        White paper bleeds into the black square: all corners are seen a little too far in, alike.
-        """
-        solid = np.array([self._corners_mm(i) for i in found], dtype=np.float64).reshape(-1, 3)
-        pixels = np.array(list(found.values()), dtype=np.float64).reshape(-1, 2)
-        squares = pixels.reshape(-1, 4, 2)
-        outward = (squares - squares.sum(axis=1, keepdims=True) / 4).reshape(-1, 2)
-        outward /= np.maximum(np.sqrt((outward * outward).sum(axis=1, keepdims=True)), 1e-9)
-        off = camera.project(solid) - pixels
-        return solid, pixels + outward * (float((off * outward).sum()) / len(off))
-
-    def _shows(self, full: Image, marker: int, corners: Corners) -> bool:
-        """True when the marker's own black and white cells still lie between these corners."""
-        bits = self._bits[marker]
-        size = len(bits)
-        square = np.array([[0, 0], [size, 0], [size, size], [0, size]], dtype=np.float32) - np.float32(0.5)
-        to_px = cv2.getPerspectiveTransform(square, corners)
-        cells = cv2.warpPerspective(
-            full, to_px, (size, size), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE
-        ).astype(np.float32)
-        cells -= cells.mean()
-        norm = float(np.linalg.norm(cells))
-        return norm > 5.0 * size and float((cells * bits).sum()) > 0.85 * norm
-
-    def _searched(self, full: Image) -> Pose | None:
-        """A pose from a search of the whole picture: small and quick first, then larger and more thorough."""
-        wanted = set(self._bits)
-        found: dict[int, Corners] = {}
-        strangers = False
-        least = min(ENOUGH, len(wanted))
-        passes = [(640, 3), (640, 0), (1280, 0), (1280, 1), (1280, 2)]
-        if max(full.shape[:2]) > 1600:
-            passes += [(2600, 0), (2600, 2)]
-        # A blurred marker is found best where the blur is small.
-        passes.append((640, 2))
-        for long_side, which in passes:
-            small = shrunk(full, long_side)
-            corners, ids, _ = self._detectors[which].detectMarkers(small)
-            scale = full.shape[1] / small.shape[1]
-            if ids is not None:
-                for i, c in zip(np.asarray(ids).ravel(), corners, strict=True):
-                    strangers |= int(i) not in wanted
-                    if int(i) in wanted and int(i) not in found:
-                        found[int(i)] = ((np.asarray(c).reshape(-1, 2) + 0.5) * scale - 0.5).astype(np.float32)
-            pose = self._searched_pose(found, full) if found and len(found) >= least else None
-            if pose is not None:
-                return pose
-        if len(found) == FEW < least and self._lens is not None:  # so few are believed only where nothing is off
-            pose = self._searched_pose(found, full)
-            if pose is not None and pose.residual_mm <= OUTLIER_MM / 2:
-                return pose
-        few = "vision.few_markers" if found else "vision.no_board"
-        self.trouble = "vision.wrong_markers" if strangers and not found else few
-        return None
-
-    def _searched_pose(self, found: Mapping[int, Corners], full: Image) -> Pose | None:
-        """The pose of markers just found, and of those that the detector missed."""
-        pose = self._solved(dict(zip(found, _refined(full, list(found.values())), strict=True)), full)
-        if pose is None:
-            return None
-        missed = {} if len(pose.markers_px) == len(self._bits) else self._predicted(full, pose)
-        return (self._solved({**pose.markers_px, **missed}, full) if missed else None) or pose
-
-    def _predicted(self, full: Image, pose: Pose) -> dict[int, Corners]:
-        """Markers that the detector missed but that lie where the pose says."""
-        markers = self._profile.board.markers
-        assert markers is not None
-        extra: dict[int, Corners] = {}
-        for i in self._bits:
-            if i in pose.markers_px:
-                continue
-            corners = pose.camera.project(np.array(markers.corners_mm[i])).astype(np.float32)
-            inside = np.all((corners > 0) & (corners < np.array(full.shape[1::-1])))
-            if inside and self._shows(full, i, corners):
-                extra[i] = _refined(full, [corners])[0]
-        return extra
-
-    def _solved(self, found: Mapping[int, Corners], full: Image) -> Pose | None:
-        """The pose of these markers; one marker that does not fit the others is left out."""
-        height, width = full.shape[:2]
-        best = self._fit(found, width, height)
-        if best is not None and best.residual_mm > OUTLIER_MM / 2 and len(found) > 3:
-            for ids in combinations(sorted(found), len(found) - 1):
-                pose = self._fit({i: found[i] for i in ids}, width, height)
-                if pose is not None and pose.residual_mm < best.residual_mm / 2:
-                    best = pose
-        return best if best is not None and best.residual_mm <= 2 * OUTLIER_MM else None
-
-    def _fit(self, found: Mapping[int, Corners], width: int, height: int) -> Pose | None:
-        solid = np.array([self._corners_mm(i) for i in found], dtype=np.float64).reshape(-1, 3)
-        pixels = np.array(list(found.values()), dtype=np.float64).reshape(-1, 2)
-        lift = float(solid[:, 2].mean())
-        camera = camera_from_plane(
-            solid[:, :2], pixels, width, height, self._lens if len(found) <= FEW else self._profile.lens
-        )
-        if camera is None:
-            return None
-        raised = camera.translation_mm - camera.rotation[:, 2] * lift
-        camera = Camera(camera.matrix, camera.distortion, camera.rotation, raised, width, height)
-        solid, pixels = self._unbled(found, camera)
-        better = follow_camera(camera, solid, pixels)
-        if better is None:
-            return None
-        residual = _residual(better, solid, pixels)
-        return Pose(better, residual, dict(found)) if np.isfinite(residual) else None
-
-
-def _lens_of(camera: Camera) -> Lens:
-    """The inner geometry that a camera over the board was found to have."""
-    k1, k2, p1, p2, k3 = (float(x) for x in camera.distortion.ravel()[:5])
-    (fx, _, cx), (_, fy, cy), _ = camera.matrix.tolist()
-    return Lens(camera.width, camera.height, fx, fy, cx, cy, (k1, k2, p1, p2, k3))
 
 
 def _rms(moved: Array) -> float:
     """Root of the mean square length of movements (N, 2)."""
     return math.sqrt(float(np.einsum("ij,ij->", moved, moved)) / max(len(moved), 1))
-
-
-def _residual(camera: Camera, solid: Array, pixels: Array) -> float:
-    errors = camera.to_plane(pixels, float(solid[:, 2].mean())) - solid[:, :2]
-    return _rms(errors)
-
-
-def _detector(
-    dictionary: cv2.aruco.Dictionary, smallest: int, largest: int, quick: bool = False
-) -> cv2.aruco.ArucoDetector:
-    parameters = cv2.aruco.DetectorParameters()
-    parameters.adaptiveThreshWinSizeMin = smallest
-    parameters.adaptiveThreshWinSizeMax = largest
-    # OpenCV's default of 0.125 throws away one marker in six since 4.12.
-    parameters.minMarkerDistanceRate = 0.05
-    if quick:
-        # Fewer things that look like markers are worth the loss of small and faint ones.
-        parameters.adaptiveThreshConstant = 12
-        parameters.minMarkerPerimeterRate = 0.08
-    return cv2.aruco.ArucoDetector(dictionary, parameters)
-
-
-def _bits(dictionary: cv2.aruco.Dictionary, marker: int) -> NDArray[np.float32]:
-    """The marker's cells with its black rim, zero mean and unit length."""
-    size = int(dictionary.markerSize) + 2
-    cells = np.asarray(cv2.aruco.generateImageMarker(dictionary, marker, size), dtype=np.float32)
-    cells -= cells.mean()
-    return np.asarray(cells / np.linalg.norm(cells), dtype=np.float32)
-
-
-def _refined(full: Image, markers: list[Corners]) -> list[Corners]:
-    """The same corners to a fraction of a pixel; the window follows each marker's size."""
-    refined = []
-    for corners in markers:
-        side = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).min())
-        window = int(np.clip(side / 14, 2, 9))
-        criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_MAX_ITER, 15, 0.02)
-        start = np.ascontiguousarray(corners, dtype=np.float32).reshape(-1, 1, 2)
-        inside = np.all((corners > window + 1) & (corners < np.array(full.shape[1::-1]) - window - 2))
-        if inside:
-            start = np.asarray(cv2.cornerSubPix(full, start.copy(), (window, window), (-1, -1), criteria))
-        refined.append(start.reshape(-1, 2).astype(np.float32))
-    return refined
 
 
 def board_corners_px(profile: TableProfile, camera: Camera) -> tuple[tuple[float, float], ...]:

@@ -11,10 +11,11 @@ from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.contract import VisionError
+from vision.marker_search import Pose
 from vision.overlay import draw_tiles
 from vision.pictures import as_bgr, colourless, fault_of
 from vision.reading import SURE_LEAD, Fact, Reading
-from vision.registration import Pose, Registration, board_corners_px
+from vision.registration import Registration, board_corners_px
 from vision.sampling import Bools, Floats, Indices
 from vision.tile_change import changed_tiles, compared, maps_at, probed, relit
 from vision.tile_doubt import REASONS

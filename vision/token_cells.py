@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibration.geometry import Array
 from calibration.profile import Board
 from devices.contract import Image
-from vision.registration import Pose
+from vision.marker_search import Pose
 from vision.sampling import Bools, Floats, Stencil, logs, middle, spread_of
 
 STEP_MM = 2.3

@@ -13,9 +13,10 @@ from calibration.palette import NAMED_RGB
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.contract import VisionError
+from vision.marker_search import Pose
 from vision.pictures import as_bgr
 from vision.reading import SURE_LEAD, Fact, Reading
-from vision.registration import Pose, Registration, board_corners_px
+from vision.registration import Registration, board_corners_px
 from vision.sampling import Bools, Floats
 from vision.token_cells import PRESENT, CellBoard, Cells, no_print
 from vision.token_colours import Palette, distances
