@@ -28,6 +28,7 @@ from companion.house import House, HouseThread
 from companion.journal import FolderLock, Journal, JournalError, open_journal
 from companion.lab import FaultLab
 from companion.process_child import keep_frame
+from companion.record_book import RecordBook
 from companion.recorder import Recorder, RecordingError
 from companion.records import RecordError
 from companion.registry import GameEntry, UnknownGameError, games_with, rules_of
@@ -225,6 +226,7 @@ def _demo(args: argparse.Namespace) -> int:
             port = args.port if args.port is not None else 8000
             server = _server(service, bulletin, games, data, args.host or "127.0.0.1", port)
             server.add_clips(clips)
+            server.add_records(_records(data, games))
             server.add_lab(FaultLab(demo.room.faults))
             stack.enter_context(server)
             print(f"{entry.name} plays at {server.url}{f' (phones: {server.join_url})' if server.join_url else ''}")
@@ -281,6 +283,10 @@ def _service(
         undo=undo,
         clips=clips,
     )
+
+
+def _records(data: Path, games: Mapping[str, GameEntry]) -> RecordBook:
+    return RecordBook(data, rules_of, lambda name: games[name].load_sheets())
 
 
 def _entry(games: Mapping[str, GameEntry], name: str, enrolment: Enrolment | None) -> GameEntry:
@@ -355,6 +361,7 @@ def _run(args: argparse.Namespace) -> int:
             service.report(None, "journal file", words)
         server = _server(service, bulletin, games, data, host, port, config)
         server.add_clips(clips)
+        server.add_records(_records(data, games))
         if enrolment is not None:
             server.add_enrolment(enrolment)
         stack.enter_context(server)

@@ -310,6 +310,7 @@ _CHANGES: dict[str, Callable[[Match, Mapping[str, Json]], Match]] = {
     "undoubted": lambda m, d: m,
     "caught_up": lambda m, d: _moved(m, lag=None),
     "rechecked": lambda m, d: replace(_moved(m, lag=None), recheck=True, told={}),
+    "landed": lambda m, d: m,  # where pieces came to rest; nothing is decided by it
     "contested": _contested,
     "upheld": _upheld,
     "paused": lambda m, d: replace(m, paused=True),

@@ -9,6 +9,7 @@ from companion.doubts import ASK_S, ASKED_PLACES, HIDDEN_S, SAY_S, confirmed, un
 from companion.draft import Draft, choice, fact_words, place_of, refusal_json, refusal_words
 from companion.evidence import Seen
 from companion.games.contract import Look, Message, Story
+from companion.landings import note_landings
 from companion.match import Match
 from companion.proof import proofs
 from companion.referee import LOOKS_OPENED, Position, Tale, Verdict, judge
@@ -48,8 +49,10 @@ def seen(draft: Draft, evidence: Seen) -> None:
             if sight.covered and (presses or verdict.kind in ("illegal", "unsure")):
                 _covered(draft, reading, position, sight, verdict)
             else:
-                proof = proofs(draft.match.game, reading, sorted(_difference(draft.match, verdict.tale.look)))
-                settle(draft, verdict, sight, at_s, presses, proof=proof)
+                changed = sorted(_difference(draft.match, verdict.tale.look))
+                so_far = len(draft.events)
+                settle(draft, verdict, sight, at_s, presses, proof=proofs(draft.match.game, reading, changed))
+                note_landings(draft, reading, changed, so_far)
 
 
 def position_of(match: Match, presses: int) -> Position:

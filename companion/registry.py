@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ from companion.eyes import RestWatch
 from companion.games.contract import DataUsed, Look, Message, Rules
 from companion.games.data_form import DataForm
 from companion.games.figure_form import FigureForm
+from companion.games.sheets import Played, Sheet
 from devices.simulated.contract import SimulatedTable
 from vision.contract import Reader
 
@@ -83,6 +84,7 @@ class GameEntry:
     rest: str = ""
     measured: str = ""
     report: str = ""
+    sheets: str = ""
     table: str = ""
 
     @property
@@ -151,6 +153,13 @@ class GameEntry:
         report: Callable[[Iterable[tuple[Any, Any, Any]]], tuple[Message, ...]] = self._part("report")
         return report
 
+    def load_sheets(self) -> Callable[[Sequence[Played]], tuple[Sheet, ...]]:
+        """What a game's matches come to, as tables; none for a game that has nothing to tell."""
+        sheets: Callable[[Sequence[Played]], tuple[Sheet, ...]] = (
+            self._part("sheets") if self.sheets else lambda played: ()
+        )
+        return sheets
+
     def load_measured(self) -> Callable[[Any, Any], Look]:
         """What the eyes would measure of a turn besides the game's facts."""
         measured: Callable[[Any, Any], Look] = self._part("measured") if self.measured else lambda state, turn: {}
@@ -210,6 +219,7 @@ GAMES: Mapping[str, GameEntry] = {
             rest="vision.arena_states:ArenaWatch",
             measured="companion.games.moogui.look:measured",
             report="companion.games.moogui.statistics:report",
+            sheets="companion.games.moogui.record_sheets:sheets",
             table="devices.simulated.arena_table:ArenaTable",
         ),
         GameEntry(

@@ -30,7 +30,12 @@ ALLOWED: dict[str, frozenset[str]] = {
     "web": frozenset(
         {"std", "flask", "werkzeug", "itsdangerous", "markupsafe", "a2wsgi", "uvicorn", "segno", "web"}
         | {"companion.bulletin", "companion.commands", "companion.evidence", "companion.words"}
-        | {"companion.games.contract", "companion.games.data_form", "companion.games.figure_form"}
+        | {
+            "companion.games.contract",
+            "companion.games.data_form",
+            "companion.games.figure_form",
+            "companion.games.sheets",
+        }
     ),
 }
 

@@ -128,6 +128,7 @@ def _add_pages(app: Flask, room: Room, edited: frozenset[str]) -> None:
             tv=tv,
             lab=say(Message("faults.title"), visitor.lang) if "lab" in app.view_functions else "",
             enrolling="people" in app.view_functions,
+            recording="records" in app.view_functions,
             join_url=room.join_url,
             boot=json.dumps(boot, ensure_ascii=False).replace("<", "\\u003c"),
         )

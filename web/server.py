@@ -26,6 +26,7 @@ from web.clips import Shown, add_clips
 from web.enrol import MOST_PHOTO, PHOTOS, Enrolled, add_enrolment
 from web.events import Hub, Receive, Scope, Send, refuse
 from web.lab import Lab, add_lab
+from web.records import Book, add_records
 from web.room import Offer, Room, Submit
 
 WORKERS = 12
@@ -148,6 +149,10 @@ class Server:
     def add_enrolment(self, known: Enrolled) -> None:
         """Adds the page on which people and figures are registered; to be called before `start`."""
         add_enrolment(self._app, known)
+
+    def add_records(self, book: Book) -> None:
+        """Adds the page of what all matches come to; to be called before `start`."""
+        add_records(self._app, book)
 
     def add_clips(self, clips: Shown) -> None:
         """Lets doubted turns be looked at again; to be called before `start`."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
+from calibration.profile import load_board
 from companion.bulletin import Bulletin, Device
 from companion.cli import _service, main
 from companion.clips import Clips
@@ -13,6 +15,7 @@ from companion.demo import Demo
 from companion.evidence import Evidence, Seen
 from companion.games.contract import Message
 from companion.journal import open_journal
+from companion.landings import landings
 from companion.registry import GAMES
 from companion.step import Step
 from companion.tally import Tally
@@ -68,3 +71,24 @@ def test_its_journal_gives_a_report(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert any(line.startswith("Ada: ") for line in lines)
     assert any(line.startswith("ari: faces") for line in lines)
     assert not any("{" in line or "[" in line for line in lines)
+
+
+def test_where_figures_landed_is_as_far_from_the_centre_as_the_order_throw_says(tmp_path: Path) -> None:
+    play(tmp_path, 1, 4)
+    journal, _ = open_journal(tmp_path)
+    events = [row.event for row in journal.rows()]
+    journal.close()
+    corners = load_board("moogui").corners_mm
+    middle = tuple((min(c[i] for c in corners) + max(c[i] for c in corners)) / 2 for i in (0, 1))
+    start = next(e.data["turn"] for e in events if e.kind == "turn" and e.data["turn"].startswith("start"))
+    order = next(e.data["turn"] for e in events if e.kind == "turn" and e.data["turn"].startswith("order"))
+    figures = dict(part.split("=") for part in start.split()[1:])
+    told = {who: part.partition("=")[2] for part in order.split() if (who := part.partition("=")[0]) in figures}
+    landed = landings(events)
+    compared = 0
+    for who, distance in told.items():
+        first = landed.get(figures[who], [])[:1]
+        if distance != "out" and first:
+            assert math.dist(first[0], middle) == pytest.approx(float(distance), abs=0.2)
+            compared += 1
+    assert compared
