@@ -7,6 +7,7 @@ gain and offset, so that a change of light moves nothing. It reaches about as fa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -41,11 +42,16 @@ class Patches:
 
 def quads(corners_px: Array, margin: float) -> tuple[Floats, Floats]:
     """Pixels x and y (M, 196) of samples that fill quadrangles (M, 4, 2), enlarged by `margin` about their centres."""
+    spots = np.asarray(corners_px, dtype=np.float64).transpose(2, 0, 1) @ _weights(margin)
+    return spots[0].astype(np.float32), spots[1].astype(np.float32)
+
+
+@lru_cache(8)
+def _weights(margin: float) -> Array:
+    """What the corners of a quadrangle are worth in each sample: (4, 196)."""
     steps = np.linspace(-margin / 2, 1 + margin / 2, SIDE)
     u, v = (each.ravel() for each in np.meshgrid(steps, steps))
-    weights = np.stack([(1 - u) * (1 - v), u * (1 - v), u * v, (1 - u) * v])
-    spots = np.asarray(corners_px, dtype=np.float64).transpose(2, 0, 1) @ weights
-    return spots[0].astype(np.float32), spots[1].astype(np.float32)
+    return np.stack([(1 - u) * (1 - v), u * (1 - v), u * v, (1 - u) * v])
 
 
 def remembered(picture: Image, x: Floats, y: Floats) -> Patches:
