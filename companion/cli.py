@@ -17,6 +17,7 @@ from pathlib import Path
 from calibration.profile import CalibrationError, TableProfile, load_board, load_profile
 from companion import tools
 from companion.bulletin import Bulletin
+from companion.caller import Caller
 from companion.clips import FOLDER as CLIPS
 from companion.clips import Clips
 from companion.config import DATA, Config, ConfigError, load_config
@@ -370,6 +371,10 @@ def _run(args: argparse.Namespace) -> int:
         house = HouseThread(House(service, FolderDisk(data), data))
         stack.callback(house.stop)
         house.start()
+        if config.voice:
+            caller = Caller(bulletin, service, config.language or "en", config.voice)
+            stack.callback(caller.stop)
+            caller.start()
         recorder = _recorder(stack, args.record, service, journal) if args.record else None
         table = Table(config, service, bulletin, data, recorder.frames if recorder else None, enrolment)
         stack.callback(table.stop)

@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from companion.caller import VOICES
 from companion.consent import UNDO
 from companion.registry import GAMES
 from companion.words import LANGUAGES
@@ -31,7 +32,8 @@ class Config:
     `data_file`: a user's own tile set, board, cards or catalogue for `game`. Both lie beside the configuration, if
     relative. `hints`: whether the players may ask for one.
     `undo`: what all must agree to take back (`free`: nothing, `chance`: what brought chance or hidden things,
-    `always`). `clips_mb`: so much disk the pictures of doubted turns may take, the oldest go first; 0 keeps none."""
+    `always`). `clips_mb`: so much disk the pictures of doubted turns may take, the oldest go first; 0 keeps none.
+    `voice`: a speech program that says aloud what happens (`espeak-ng`), empty for none."""
 
     game: str = "moguli"
     camera: str = ""
@@ -46,6 +48,7 @@ class Config:
     hints: bool = False
     undo: str = "chance"
     clips_mb: int = 256
+    voice: str = ""
     host: str = "127.0.0.1"
     port: int = 8000
 
@@ -77,6 +80,8 @@ def load_config(file: Path) -> Config:
         raise ConfigError(f"{file}: language = {config.language!r} is not known; known are {', '.join(LANGUAGES)}")
     if config.undo not in UNDO:
         raise ConfigError(f"{file}: undo = {config.undo!r} is not known; known are {', '.join(UNDO)}")
+    if config.voice not in ("", *VOICES):
+        raise ConfigError(f"{file}: voice = {config.voice!r} is not known; known are {', '.join(VOICES)}")
     if not 0 <= config.clips_mb <= 100_000:
         raise ConfigError(f"{file}: clips_mb must be between 0 and 100000, not {config.clips_mb}")
     if not 0 <= config.port < 65536:
