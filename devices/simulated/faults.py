@@ -34,7 +34,8 @@ class FaultyCamera:
         self._held: Image | None = None
         self._spoilt_since_s: float | None = None
         self._swapped = faults.of("camera.swapped") is not None
-        self._shift = (0.0, 0.0)
+        self._shift = self._shift_before = (0.0, 0.0)
+        self._bumps: list[Fault] = []
         self._rng = np.random.default_rng(1)
 
     def read(self, timeout_s: float) -> Frame | None:
@@ -82,12 +83,17 @@ class FaultyCamera:
         return self._garbled(picture, garbled, frame.time_s)
 
     def _bumped(self, picture: Image) -> Image:
-        """The picture of a camera that was knocked: it swings while the fault runs, and stays shifted after it."""
+        """The picture of a camera that was knocked: it swings while the fault runs, and stays shifted after it; every
+        knock goes another way."""
         running = self._faults.of("camera.bump")
         if running is not None:
-            age_s = self._faults.age_s(running)
-            swing = 1 - math.exp(-3 * age_s) * math.cos(2 * math.pi * 3 * age_s)
-            self._shift = (running.strength * swing, -0.7 * running.strength * swing)
+            if running not in self._bumps:
+                self._bumps.append(running)
+                self._shift_before = self._shift
+            age_s, way = self._faults.age_s(running), 2.4 * len(self._bumps)
+            swing = running.strength * (1 - math.exp(-3 * age_s) * math.cos(2 * math.pi * 3 * age_s))
+            x, y = self._shift_before
+            self._shift = (x + swing * math.cos(way), y + swing * math.sin(way))
         if self._shift == (0.0, 0.0):
             return picture
         height, width = picture.shape[:2]

@@ -83,6 +83,19 @@ def test_a_fault_is_said_in_two_seconds_and_gone_three_after_its_end(kind, secon
     assert len(watched.judged) >= before + 8
 
 
+def test_every_knock_is_said_however_many_came_before() -> None:
+    watched = Watched()
+    watched.watch(4.0)
+    for _ in range(4):
+        began_s = watched.table.stage.now_s()
+        watched.faults.begin("camera.bump", 3.5)
+        watched.watch(3.5)
+        said_s = watched.first_s(began_s, FAULTS["camera.bump"].says)
+        assert said_s is not None and said_s <= SAID_S
+        watched.watch(CLEARED_S)
+        assert watched.camera.condition.ok
+
+
 @pytest.mark.parametrize("kind", [k for k in CAMERA if k.name not in STILL_JUDGED], ids=lambda k: k.name)
 def test_what_a_faulty_camera_shows_is_not_judged(kind) -> None:  # type: ignore[no-untyped-def]
     """From the moment when it is said; a fault of which nothing can be known yet may pass for a moment."""
