@@ -20,7 +20,7 @@ from companion.channel import Beat, Orders, Report, Task, channel
 from companion.commands import Corners
 from companion.evidence import Seen
 from companion.eyes import Hearer, refused_corners
-from companion.footage import Keep
+from companion.footage import MOST_BYTES, Keep
 from companion.games.contract import Look, Message
 
 SILENT_S, SILENT_LIMIT_S = 2.0, 16.0
@@ -28,7 +28,8 @@ SILENT_S, SILENT_LIMIT_S = 2.0, 16.0
 machine must not be restarted in circles."""
 FIRST_S = 30.0
 """The first beat may take so long: libraries are loaded."""
-MEMORY_MB = 700
+MEMORY_MB = 700 + MOST_BYTES // 2**20
+"""The eyes themselves, and the pictures that they remember."""
 PAUSES_S = (0.0, 0.5, 2.0, 5.0)
 """Before starting again, by how many starts have failed in a row (a start that reads a picture has not failed)."""
 CALM_S = 60.0

@@ -12,6 +12,7 @@ import pytest
 
 from calibration.profile import TableProfile, load_board
 from companion.bulletin import Bulletin
+from companion.cli import _service
 from companion.enrolment import Enrolment
 from companion.evidence import Author
 from companion.games.contract import Message, Setup
@@ -233,3 +234,18 @@ def test_a_new_game_asks_for_the_figures_of_its_players(tmp_path: Path) -> None:
     assert not reply.ok and reply.words == Message("enrol.no_figure", (("player", "Bea"),))
     assert asked == [("moogui", ["Ada", "Bea"], False)]
     assert service.match.phase == "setup"
+
+
+def test_a_game_is_begun_with_the_figures_of_those_who_play(tmp_path: Path, shots: list[list[bytes]]) -> None:
+    known = made(tmp_path / "enrolled")
+    for name, faces in (("Ada", shots[0]), ("Bea", shots[1])):
+        known.add_person(name)
+        assert enrol(known, faces, f"Figure of {name}", name) is None
+    service = _service(Journal(tmp_path / FILE), Bulletin(), GAMES, None, known)
+    args = {"game": "moogui", "players": ["Bea", "Cid"], "options": {}, "start": "shuffle"}
+    refused = service.submit("new_game", args, Author("seat", "table"))
+    assert refused.words == Message("enrol.no_figure", (("player", "Cid"),))
+    assert service.submit("new_game", {**args, "players": ["Bea", "Ada"]}, Author("seat", "table")).ok
+    assert dict(service.match.agreed.owners) == {"figure_of_bea": 0, "figure_of_ada": 1}
+    assert service.match.data["name"] == "catalogue"
+    assert service.submit("declare", {"text": "start p1=figure_of_bea p2=figure_of_ada"}, Author("seat", "table")).ok
