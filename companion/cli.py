@@ -21,7 +21,7 @@ from companion.caller import Caller
 from companion.clips import FOLDER as CLIPS
 from companion.clips import Clips
 from companion.config import DATA, Config, ConfigError, load_config
-from companion.demo import Demo
+from companion.demo import NAMES, Demo
 from companion.enrolment import FOLDER as ENROLLED
 from companion.enrolment import Enrolment
 from companion.games.contract import Message, RulesError
@@ -89,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--game", default="moguli", help="which game (default: moguli)")
     demo.add_argument("--seed", type=int, help="the same seed plays the same games")
     demo.add_argument("--data-file", type=Path, help="your own tile set, board, cards or catalogue")
+    demo.add_argument("--players", type=_count, metavar="N", help="how many play (default: two, or the fewest)")
     demo.add_argument("--hints", action="store_true", help="players may ask for a hint")
     demo.add_argument("--speed", default="1", help="times real time, or max (default: 1)")
     demo.add_argument("--turns", type=_count, help="end after so many turns and say how many were right")
@@ -214,7 +215,7 @@ def _demo(args: argparse.Namespace) -> int:
         bulletin = Bulletin()
         clips = Clips(data / CLIPS)
         service = _service(journal, bulletin, games, clips, hints=args.hints)
-        demo = Demo(entry, service, bulletin, seed, speed, _scenario(args.scenario))
+        demo = Demo(entry, service, bulletin, seed, speed, _scenario(args.scenario), _players(args.players, entry))
         disk = FaultyDisk(FolderDisk(data), demo.room.faults)
         journal.before_write = disk.before_write
         if args.record:
@@ -310,6 +311,15 @@ def _enrolment(config: Config, games: Mapping[str, GameEntry], data: Path) -> En
         return None
     most = games[config.game].load_rules().max_players
     return Enrolment(data / ENROLLED, config.game, form, profile, most)
+
+
+def _players(count: int | None, entry: GameEntry) -> int | None:
+    """So many players, if the game is for as many; raises ConfigError that says for how many it is."""
+    rules = entry.load_rules()
+    most = min(rules.max_players, len(NAMES))
+    if count is not None and not rules.min_players <= count <= most:
+        raise ConfigError(f"--players: {entry.name} is played by {rules.min_players} to {most} here, not by {count}")
+    return count
 
 
 def _speed(text: str) -> float:

@@ -43,7 +43,8 @@ class Unready(Exception):
 
 
 class Demo:
-    """Simulated players at a simulated table, in simulated time; `speed` None never sleeps."""
+    """Simulated players at a simulated table, in simulated time; `speed` None never sleeps. `players`: how many, as the
+    game allows (None: two, or the fewest)."""
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class Demo:
         seed: int,
         speed: float | None,
         scenario: Sequence[Fault] = (),
+        players: int | None = None,
     ) -> None:
         self.game, self.service, self.bulletin = game, service, bulletin
         self.room = Room(game, service, bulletin, speed, scenario)
@@ -60,6 +62,7 @@ class Demo:
         self._chance = random.Random(seed)
         self._players = Players(game, self._chance)
         self.rules = self._players.rules
+        self._count = players or max(self.rules.min_players, min(2, self.rules.max_players))
         self._schedule = Schedule(random.Random(f"mishaps {seed}"))
         self._fingers, self._teller = Author("button", "simulated"), Author("seat", "simulated")
         self._state: Any = None
@@ -109,7 +112,7 @@ class Demo:
         """Lays the table for a new game and lets the program check the start; raises Unready when it will not do."""
         self.room.match_id = ""
         options = {o.name: o.default for o in self.rules.options()}
-        count = max(self.rules.min_players, min(2, self.rules.max_players))
+        count = self._count
         start = self.game.deal_start(self._chance)
         self._state = self.rules.new(Setup(NAMES[:count], options, start))
         self._states = [self._state]
@@ -379,7 +382,7 @@ class Demo:
             self._set_right()
 
     def _pick(self, state: Any) -> tuple[Any, Any, bool]:
-        return self._players.pick(state, self.room.table.look())
+        return self._players.pick(state, self.room.shown)
 
     def _brought_to_light(self, turns: int) -> bool:
         """Whether one of the last turns revealed something, so that it cannot be taken back without consent."""

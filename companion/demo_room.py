@@ -61,6 +61,7 @@ class Room:
         self._eyes: Eyes | None = None
         self._knocks: list[Bump] = []
         self._lost_ticks = 0
+        self._mute: frozenset[str] = frozenset()
         self.match_id = ""
         self.stopped = False
         self.on_tick: Callable[[], None] = lambda: None
@@ -92,6 +93,11 @@ class Room:
         """The table that was laid last."""
         assert self._table is not None
         return self._table
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """The facts that can be seen on this table; not those of which the screen says that nothing shows them."""
+        return frozenset(self.table.look()) - self._mute
 
     @property
     def busy(self) -> bool:
@@ -133,6 +139,8 @@ class Room:
         if frame is not None:
             seen = self._eyes.look(frame, self._camera.fit)
             if seen is not None:
+                facts = seen.reading.facts.items()
+                self._mute = frozenset(k for k, f in facts if f.blank and not f.hidden and not f.reason)
                 self._camera.accept()
                 self.on_seen(frame)
                 self._service.hear(seen)

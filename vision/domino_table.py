@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
+from vision.boneyard import Box, Count, count
 from vision.contract import VisionError
 from vision.domino_ground import Ground
 from vision.dominoes import VALUES, DominoReader
 from vision.dominoes_line import JOINT, contacts, length
+from vision.pictures import as_bgr
 from vision.reading import Fact, Piece, Reading
 from vision.registration import board_corners_px
 
@@ -50,6 +52,11 @@ SIZE_SHARE, HAND_SIZE_SHARE = 0.08, 0.2
 MORE_MM2 = 300.0
 """When more of a hand's strip than this is neither bare nor one of its tiles, there is another one: a quarter of it."""
 
+ONE_MORE = 12.0
+"""Lead (nats) of a number of tiles over each one more or less."""
+
+MOST_TILES = 28
+
 KEPT_VALUES = 7
 """So many values of a tile are told, the likeliest."""
 
@@ -79,9 +86,12 @@ class _Found:
 
 class DominoTableReader:
     """Reads `line:<n>` (places counted from the tile laid first, positive to the right: `6-4`, or `-`) and `hand:<p>`
-    (`0-1 3-5` in ascending order, or `-`) of a table whose spec names the strips of hands (`grid.hands_mm`).
+    (`0-1 3-5` in ascending order, or `-`) of a table whose spec names the strips of hands (`grid.hands_mm`), and where
+    it names the boneyard's areas (`grid.boneyard.areas_mm`) `count:boneyard`, the number of tiles there.
 
-    Right is towards +x of the table at the tile laid first. Facts that no camera can see here are left out.
+    That number says something only once it was found to be what the table knows, and while nothing else lies there: a
+    cloth or a back on which tiles cannot be counted makes it a fact without any lead. Right is towards +x of the table
+    at the tile laid first. Facts that no camera can see here are left out.
     """
 
     def __init__(self, profile: TableProfile) -> None:
@@ -97,6 +107,11 @@ class DominoTableReader:
         self._seen: dict[int, _Found] = {}
         self._shown: list[Piece] = []
         self._ground = Ground(profile.board)
+        sizes, yard = profile.board.sizes_mm, profile.board.grid.get("boneyard", {})
+        self._yard: tuple[Box, ...] = tuple((a, b, c, d) for a, b, c, d in yard.get("areas_mm", ()))
+        self._tile_mm = (sizes["tile_long"], sizes["tile_short"], sizes["tile_height"])
+        self._count: Count | None = None
+        self._countable = False
 
     def read(self, frame: Frame) -> Reading:
         """The reading of one picture; troubles instead of facts when the table is not in it."""
@@ -110,19 +125,28 @@ class DominoTableReader:
         if camera is None:
             return replace(reading, facts={}, pieces=())
         self._ground.look(frame.bgr, camera)
+        yard = [p for p in reading.pieces if any(a <= p.xy[0] <= c and b <= p.xy[1] <= d for a, b, c, d in self._yard)]
         share = {id(p): SIZE_SHARE if self._zone(p) is None else HAND_SIZE_SHARE for p in reading.pieces}
-        pieces = [p for p in reading.pieces if p.facts["face"].best == "up" and self._sized(p, share[id(p)])]
+        faces = [p for p in reading.pieces if p not in yard and p.facts["face"].best == "up"]
+        pieces = [p for p in faces if self._sized(p, share[id(p)])]
         left_out = {self._zone(p) for p in reading.pieces if p not in pieces}
         facts, used = self._line_facts(pieces)
         self._ground.keep([p.xy for p in reading.pieces])
         self._shown = [p for i, p in enumerate(pieces) if i not in used and self._zone(p) is not None]
         facts |= self._hand_facts(left_out)
+        if self._yard:
+            backs = [p for p in yard if p.facts["kind"].best == "domino" and self._sized(p, HAND_SIZE_SHARE)]
+            image = as_bgr(frame.bgr)
+            self._count = None if image is None else count(image, camera, self._yard, backs, self._tile_mm)
+            facts["count:boneyard"] = self._counted()
         troubles = tuple(t for t in reading.troubles if t != "vision.no_dominoes")
         corners = board_corners_px(self._profile, camera)
         return replace(reading, facts=facts, troubles=troubles, board_px=corners)
 
     def agree(self, look: Mapping[str, str]) -> None:
-        """Remembers where the agreed line lies, as it was read last."""
+        """Remembers where the agreed line lies, as it was read last, and whether the boneyard can be counted."""
+        if self._count is not None and self._count.whole and "count:boneyard" in look:
+            self._countable = str(self._count.tiles) == look["count:boneyard"]
         places = {int(k[5:]) for k, v in look.items() if k.startswith("line:") and v != "-"}
         if not places & self._line.keys() or not places:
             self._line = {}
@@ -214,6 +238,14 @@ class DominoTableReader:
                 fact = replace(fact, hidden=True, reason="unclear") if more or name in left_out else fact
             facts[f"hand:{name}"] = fact
         return facts
+
+    def _counted(self) -> Fact:
+        """The number of tiles in the boneyard; all alike where it cannot be known."""
+        values = tuple(str(n) for n in range(MOST_TILES + 1))
+        seen = self._count
+        if seen is None or not (seen.whole and self._countable):
+            return Fact(values, (0.0,) * len(values))
+        return Fact(values, tuple(max(-ONE_MORE * abs(n - seen.tiles), -2 * ONE_MORE) for n in range(len(values))))
 
     def _sized(self, piece: Piece, share: float) -> bool:
         """Whether a thing is as long as the set's tiles, to within a share of it."""

@@ -64,7 +64,15 @@ class Relay:
     shows: str
 
 
-Handling = Carry | Relay
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """Take many solids off the table at once and push others into view: (name, solid, what it shows)."""
+
+    away: tuple[str, ...]
+    here: tuple[tuple[str, Solid, str], ...]
+
+
+Handling = Carry | Relay | Sweep
 
 
 class Hands:
@@ -86,6 +94,8 @@ class Hands:
         """The phases of an act; each is planned when the one before has ended."""
         if isinstance(act, Relay):
             yield from self._relay(act, manner)
+        elif isinstance(act, Sweep):
+            yield from self._sweep(act, manner)
         else:
             yield from self._carry(act, manner)
 
@@ -119,6 +129,25 @@ class Hands:
             yield hand.go((x, y, GRIP_MM), 0.14, held, then=put)
             held = None
         yield hand.leave(held)
+
+    def _sweep(self, act: Sweep, manner: Manner) -> Iterator[Phase[HeldSolid]]:
+        spots = [_spot(solid) for _, solid, _ in act.here] or [_spot(s) for n in act.away if (s := self._at(n))]
+        if not spots:
+            return
+        hand = self._hand(spots[0], manner)
+
+        def push() -> None:
+            for name in act.away:
+                self._world.take(name)
+            for name, solid, shows in act.here:
+                self._world.put(name, solid, shows)
+
+        yield hand.reach((*spots[0], GRIP_MM))
+        yield hand.go((*spots[-1], GRIP_MM), 0.8, then=push)
+        yield hand.leave()
+
+    def _at(self, name: str) -> Solid | None:
+        return self._world.solids.get(name)
 
     def _relay(self, act: Relay, manner: Manner) -> Iterator[Phase[HeldSolid]]:
         w, h = act.sheet.size_mm

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibration.profile import Board
-from devices.simulated.carrying import Carry, Handling, Hands, Laid
+from devices.simulated.carrying import Carry, Handling, Hands, Laid, Sweep
 from devices.simulated.disturbances import Scenario
 from devices.simulated.dominoes import LONG_MM, SHORT_MM, make_tiles, tile_solid
 from devices.simulated.lights import LIGHTS, Light
@@ -29,6 +29,8 @@ EDGE_MM = 372.0
 DOWN_TILES = 2
 """How many tiles a bend takes to the next row."""
 GAP_MM = 0.7
+YARD, YARD_MM = "count:boneyard", 52.0
+"""The fact of how many tiles lie face down in the boneyard, and from one of them to the next."""
 PITCH_MM = 28.0
 """From one tile of a shown hand to the next."""
 
@@ -49,7 +51,8 @@ class DominoTable:
     """Dominoes on a free table, as `devices.simulated.contract.SimulatedTable` promises.
 
     `look` names the line (`line:0` -> `6-4`) and shown hands (`hand:0` -> `0-1 3-5`) at the start; what it does not
-    name is bare. Tiles that are not in view (the boneyard, hands behind) have no facts here. The same arguments give
+    name is bare, and the boneyard lies in the spec's areas for it only where its number (`count:boneyard`) is named.
+    Hands that are not in view have no facts here. The same arguments give
     the same frames at the same simulated times; `light` None lets the seed choose.
     """
 
@@ -75,15 +78,19 @@ class DominoTable:
         for number, sheet in enumerate(marker_sheets(board.markers) if board.markers is not None else ()):
             self._world.sheets[f"marker{number}"] = sheet
         self._zones = {f"hand:{name}": zone for name, zone in board.grid["hands_mm"].items()}
-        self._keys = tuple(key for key in look if key.startswith("line:") or key in self._zones)
+        self._yard = [tuple(float(v) for v in area) for area in board.grid.get("boneyard", {}).get("areas_mm", ())]
+        self._keys = tuple(
+            key for key in look if key.startswith("line:") or key in self._zones or (key == YARD and self._yard)
+        )
         self._planned = dict.fromkeys(self._keys, "-")
         self._ends: dict[int, tuple[End, End]] = {}
         view = view_of(camera, shown(board))
         ground = laid(texture(rng), float(rng.uniform(0.6, 1.5)), float(rng.uniform(0, 360)))
         scene = SolidScene(ground, (0.0, 0.0), view, kind, camera.blur_px, camera.vignetting)
         for act in self._acts({key: look[key] for key in self._keys if look[key] != "-"}):
-            assert act.solid is not None
-            self._world.put(act.target, act.solid, act.shows)
+            for name, solid, shows in act.here if isinstance(act, Sweep) else ((act.target, act.solid, act.shows),):
+                assert solid is not None
+                self._world.put(name, solid, shows)
         self.stage: Stage[Laid, Handling, HeldSolid] = Stage(
             self._world,
             self._world.copy(),
@@ -110,12 +117,14 @@ class DominoTable:
             if zone in self._planned:
                 tiles = [shows for name, shows in self._world.shows.items() if name.startswith(f"{zone}/")]
                 found[zone] = " ".join(sorted(tiles)) or "-"
+        if YARD in self._planned:
+            found[YARD] = str(sum(name.startswith("boneyard/") for name in self._world.solids))
         return found
 
-    def _acts(self, changes: Mapping[str, str]) -> list[Carry]:
+    def _acts(self, changes: Mapping[str, str]) -> list[Carry | Sweep]:
         """The acts for these changes: what goes is taken first, from the line's ends inwards; then what comes is laid,
         outwards."""
-        acts: list[Carry] = []
+        acts: list[Carry | Sweep] = []
         line = {int(k[5:]): v for k, v in changes.items() if k.startswith("line:") and v != self._planned[k]}
         for place in sorted(line, key=abs, reverse=True):
             key = f"line:{place}"
@@ -127,8 +136,29 @@ class DominoTable:
         for zone in self._zones:
             if zone in changes and changes[zone] != self._planned[zone]:
                 acts += self._hand(zone, changes[zone])
+        if YARD in changes:
+            acts += self._boneyard(int(changes[YARD]))
         self._planned.update(changes)
         return acts
+
+    def _boneyard(self, number: int) -> list[Carry | Sweep]:
+        """Tiles are drawn one by one, the last one first; more of them come at once, shuffled and pushed into place."""
+        before = int(self._planned[YARD]) if self._planned[YARD] != "-" else 0
+        if number <= before:
+            return [Carry(f"boneyard/{k}") for k in range(before - 1, number - 1, -1)]
+        middles = [
+            ((left + right) / 2, (low + high) / 2 + YARD_MM * (k - 3))
+            for left, low, right, high in self._yard
+            for k in range(7)
+        ]
+        if number > len(middles):
+            raise ValueError(f"the boneyard has room for {len(middles)} tiles, not for {number}")
+        here = []
+        for k, (x, y) in enumerate(middles[:number]):
+            spot = (x + float(self._rng.normal(0, 1.2)), y + float(self._rng.normal(0, 2.5)))
+            turn = float(self._rng.normal(0, 5.0))
+            here.append((f"boneyard/{k}", tile_solid(self._make, None, spot, turn), ""))
+        return [Sweep(tuple(f"boneyard/{k}" for k in range(before)), tuple(here))]
 
     def _laid(self, place: int, halves: tuple[int, int]) -> Carry:
         """The act that lays a tile at the line's place, where the tile next to it ends."""

@@ -44,6 +44,14 @@ def test_a_speed_that_is_none(speed: str, capsys: pytest.CaptureFixture[str]) ->
     assert "--speed" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("game", "count"), [("muggins", "1"), ("muggins", "5"), ("moguli", "3"), ("maulwurf", "9")])
+def test_a_demo_for_too_few_or_too_many_says_how_many_may_play(
+    game: str, count: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--game", game, "--players", count, "--turns", "1"]) == 2
+    assert "--players" in (error := capsys.readouterr().err) and game in error
+
+
 def test_perft_counts_the_turns_of_a_dealt_start(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["perft", "moguli", "--depth", "1"]) == 0
     assert capsys.readouterr().out.startswith("depth 1: ")
