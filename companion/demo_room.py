@@ -70,8 +70,17 @@ class Room:
     def lay(self, look: Mapping[str, str], seed: int) -> None:
         """A new table that looks so, with new devices and new eyes."""
         factory = mock_factory()
-        wires = MockWires(factory, load_pins()["buttons"], bounces=2)
-        table = self._table = self._game.load_table()(look, self.board, seed, press_wire=wires)
+        pins = load_pins()["buttons"]
+        wires = MockWires(factory, pins, bounces=2)
+
+        def press_wire(button: str, down: bool) -> None:
+            """Buttons with a pin are wired to it; those of a third and fourth player are on a box."""
+            if button in pins:
+                wires(button, down)
+            elif down:
+                self._unheard.append(button)
+
+        table = self._table = self._game.load_table()(look, self.board, seed, press_wire=press_wire)
         self._knocks = []
         self.clock.follow(table)
         self._camera = Kept(lambda: open_faulty(table.stage.camera, self.faults), "sim://table", table.stage)
