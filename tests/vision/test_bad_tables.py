@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from calibration.profile import TableProfile, load_board
 from companion.games.contract import Setup
+from companion.games.maulwurf.rules import RULES as MAULWURF
 from companion.games.moogh.rules import RULES as MOOGH
 from devices.simulated.moogh_table import MooghTable
+from devices.simulated.token_table import TokenTable
 from tests.vision.test_worked_cases import Played, muggins
 from vision.moogh import MooghReader
+from vision.tokens import TokenReader
 
 
 def moogh() -> Played:
@@ -67,3 +71,28 @@ def test_dice_that_are_not_there_say_nothing() -> None:
         game.table._world.solids.pop(die)  # type: ignore[attr-defined]
     verdict = game.look()
     assert verdict.kind in ("unchanged", "unsure")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_mole_on_a_corner_between_cells_is_no_turn_until_it_stands_in_one(seed: int) -> None:
+    state, board = MAULWURF.new(Setup(("A", "B"), {})), load_board("maulwurf")
+    table = TokenTable(MAULWURF.look(state), board, seed, light="diffuse")
+    game = Played(MAULWURF, state, table, TokenReader(TableProfile(board)))
+    game.reader.agree(MAULWURF.look(state))
+    turn = next(t for t in MAULWURF.legal(state) if len(MAULWURF.trace(state, t)) == 2)
+    trace = MAULWURF.trace(state, turn)
+    start, end = sorted(trace, key=lambda key: trace[key] != "-")
+    solids = table._world.solids
+    mole = solids[start]
+    x, y = board.places_mm[end.partition(":")[2]]
+    columns = sorted({place[0] for place in board.places_mm.values()})
+    half = (columns[1] - columns[0]) / 2
+    for side in (1.0, -1.0):
+        at = np.array([x + side * half, y + half, mole.centre_mm[2]], np.float32)
+        solids[start] = replace(mole, centre_mm=at)
+        assert game.look().kind != "accepted"
+    solids[start] = mole
+    assert game.look().kind == "unchanged"
+    table.perform(trace)
+    verdict = game.look()
+    assert verdict.kind == "accepted" and verdict.tale.stories[0].turn == turn
