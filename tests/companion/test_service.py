@@ -172,8 +172,13 @@ class Blank:
         return image
 
 
+PATTERN = np.random.default_rng(5).integers(40, 200, (9, 16, 3)).repeat(10, 0).repeat(10, 1)
+
+
 def _frame(number: int) -> Frame:
-    return Frame(np.full((90, 160, 3), 90, np.uint8), number, number * 0.1, "test")
+    """The same view with a living sensor's noise."""
+    noise = np.random.default_rng(number).normal(0, 2, PATTERN.shape)
+    return Frame(np.clip(PATTERN + noise, 0, 255).astype(np.uint8), number, number * 0.1, "test")
 
 
 def _eyes(service: Service, **more: Any) -> tuple[Eyes, Blank]:
