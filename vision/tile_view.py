@@ -123,13 +123,10 @@ def _probed(samples: NDArray[Any]) -> NDArray[Any]:
 def _tolerance(green: Image) -> Image:
     """By how many levels each sample of the probe (T, 225) may differ without having changed: more where the print is
     lively, so that a camera that creeps by a fraction of a pixel changes nothing."""
-    count = len(green)
-    # All tiles side by side: OpenCV takes its time for every row, however short.
-    rows = np.ascontiguousarray(green.reshape(count, COUNT, COUNT).transpose(1, 0, 2)).reshape(COUNT, -1)
-    lively = cv2.morphologyEx(rows, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
+    plane = green.reshape(-1, COUNT)
+    lively = cv2.morphologyEx(plane, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
     found = cv2.convertScaleAbs(lively, alpha=LIVELY_SHARE, beta=CHANGED_LEVELS)
-    probed = np.asarray(found).reshape(COUNT, count, COUNT)[::2, :, ::2]
-    return np.asarray(probed.transpose(1, 0, 2), dtype=np.uint8).reshape(count, -1)
+    return _probed(np.asarray(found, dtype=np.uint8).reshape(green.shape))
 
 
 def open_halves(inside: Bools) -> Bools:
