@@ -8,10 +8,12 @@ from typing import Protocol
 
 from companion.box import press
 from companion.bulletin import Device
-from companion.eyes import RETRY_S
 from companion.games.contract import Message
 from companion.service import Service
 from devices.contract import Condition, DeviceError, Press, Source
+
+RETRY_S = (1.0, 2.0, 5.0, 10.0)
+"""Pauses between tries to open a box of buttons."""
 
 POLL_S = 0.2
 

@@ -9,7 +9,8 @@ from calibration.profile import TableProfile, load_board
 from companion.box import press
 from companion.bulletin import Bulletin
 from companion.demo_clock import DemoClock
-from companion.eyes import Eyes, report_camera
+from companion.eyes import Eyes
+from companion.eyes_thread import report_camera
 from companion.mishaps import undone
 from companion.registry import GameEntry
 from companion.service import Service

@@ -1,12 +1,11 @@
-"""The eyes: camera, stillness and reader in a row; what they see goes to the service as evidence.
+"""The eyes: stillness and reader in a row; what they see goes to the service as evidence.
 
-`look` takes one frame and is all there is to it; `EyesThread` feeds it from a real camera, tests and fast simulations
-call it themselves.
+`look` takes one frame and is all there is to it; `companion.eyes_thread` feeds it from a real camera, tests and fast
+simulations call it themselves.
 """
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -22,9 +21,7 @@ from companion.evidence import Author, Seen
 from companion.footage import Footage, Keep, write_picture
 from companion.games.contract import Look, Message
 from companion.words import knows
-from devices.capture import Told
-from devices.contract import Condition, Frame, Image, Source
-from devices.supervised import Supervised
+from devices.contract import Frame, Image
 from vision.contract import Reader
 from vision.reading import Fact, Reading
 from vision.settler import Settler, Stillness
@@ -41,9 +38,6 @@ TROUBLE_S = 1.5
 PICTURE_S = 1.0
 """How often a picture without a new reading is shown."""
 
-WAIT_S = 0.25
-"""How long one wait for a picture lasts."""
-
 SHAKEN_SHARE = 0.17
 """When more of the picture than this changes at once, camera or board have been knocked, or the light has changed."""
 
@@ -55,9 +49,6 @@ COVERED_S = 30.0
 
 LEAST_CORNER = 0.005
 """Twice the area, as a part of the picture, of the least triangle that three corners of a board may make."""
-
-RETRY_S = (1.0, 2.0, 5.0, 10.0)
-_log = logging.getLogger(__name__)
 
 
 class Hearer(Protocol):
@@ -331,88 +322,3 @@ def refused_corners(board: Board, points: Corners) -> Message | None:
 def _turn(a: Point, b: Point, c: Point) -> float:
     """Twice the area of a triangle, with the sign of the way round it."""
     return (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
-
-
-class EyesThread:
-    """Feeds the eyes from a camera that is opened again whenever it is gone, and says what it lacks while it lasts.
-
-    `run` does it in the caller's thread until `stop`; `beat` is called after every look or short wait for a picture.
-    """
-
-    def __init__(
-        self,
-        eyes: Eyes,
-        service: Hearer,
-        url: str,
-        opener: Callable[[str], Source[Frame]],
-        beat: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._eyes, self._service, self._url, self._opener, self._beat = eyes, service, url, opener, beat
-        self._told: Condition | None = None
-        self._failed = False
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self.run, name="eyes", daemon=True)
-
-    def start(self) -> None:
-        """Begins to look."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ends; returns when the camera is closed."""
-        self._stop.set()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(10.0)
-
-    def run(self) -> None:
-        """Looks until `stop`."""
-        anywhere = self._eyes.finds_board_anywhere
-        camera = Supervised(self._opened, self._url, anywhere=anywhere)
-        try:
-            while not self._stop.is_set():
-                frame = camera.read(WAIT_S)
-                self._say(camera.condition)
-                if camera.away:
-                    self._eyes.gone()
-                if frame is not None:
-                    self._look(frame, camera)
-                self._beat()
-        finally:
-            camera.close()
-
-    def _opened(self) -> Source[Frame]:
-        source = self._opener(self._url)
-        self._eyes.fed = isinstance(source, Told)
-        if isinstance(source, Told):
-            source.on_frame = self._eyes.remember
-        return source
-
-    def _look(self, frame: Frame, camera: Supervised) -> None:
-        try:
-            seen = self._eyes.look(frame, camera.fit)
-        except Exception as error:
-            _log.exception("the eyes failed on a picture")
-            self._eyes.gone()
-            words = Message("companion.eyes_failed", (("url", self._url), ("error", str(error))))
-            self._service.report(Device("eyes", self._url, False, words), "eyes", words)
-            self._failed = True
-            self._stop.wait(1.0)
-            return
-        if self._failed:
-            self._failed = False
-            self._service.report(None, "eyes", None)
-        if seen is not None:
-            if self._eyes.finds_board_anywhere:
-                camera.accept()
-            self._service.hear(seen)
-
-    def _say(self, condition: Condition) -> None:
-        if condition == self._told:
-            return
-        self._told = condition
-        report_camera(self._service, self._url, condition)
-
-
-def report_camera(service: Hearer, url: str, condition: Condition) -> None:
-    """Tells how the camera is: on the health panel, and as a trouble while something is wrong."""
-    words = Message(condition.message, condition.values)
-    service.report(Device("camera", url, condition.ok, words), "camera", None if condition.ok else words)

@@ -20,7 +20,8 @@ import cv2
 from companion.bulletin import Device
 from companion.channel import Beat, Orders, Report, Task
 from companion.evidence import Seen
-from companion.eyes import Eyes, EyesThread, RestWatch
+from companion.eyes import Eyes, RestWatch
+from companion.eyes_thread import EyesThread
 from companion.games.contract import Message
 from devices.contract import Frame
 from vision.contract import VisionError

@@ -21,7 +21,8 @@ from companion.bulletin import Bulletin, Device
 from companion.commands import Reply
 from companion.demo import Demo
 from companion.evidence import Author, Seen
-from companion.eyes import TROUBLE_S, Eyes, EyesThread
+from companion.eyes import TROUBLE_S, Eyes
+from companion.eyes_thread import EyesThread
 from companion.games.contract import Look, Message
 from companion.journal import FILE, Journal, JournalError
 from companion.registry import GAMES, game
