@@ -52,9 +52,11 @@ COVER = 0.75
 """Share of a silhouette that must be covered: a white label on a white floor is not seen as covered."""
 HOPE = 0.15
 """Likeness from which a descent is worth repeating."""
-GLOW, GLOW_STEPS = 12.0, 5
+GLOW, GLOW_SHARES = 12.0, (0.1, 0.2, 0.32, 0.48, 0.7, 1.0, 1.25)
 """Levels by which the floor beside a figure must outshine the floor around for a veil to be looked for (a lamp's mirror
-image that lies on the figure too), and how many veils are tried up to that."""
+image that lies on the figure too), and what shares of that are tried."""
+PLAIN = 0.94
+"""Likeness from which no veil is looked for."""
 VEILED = 4.0
 """How much a look that needs a veil is less likely (nats)."""
 RING_MM = 30.0
@@ -215,7 +217,7 @@ def scan(
             fit = settle(sharp, fair, near, rest, place, look, wardrobe)
             winner = _better(winner, fit)
             if winner.clear:
-                return winner
+                return _unveiled(sharp, near, floor, winner, wardrobe)
         if winner is not None and winner.rest == rest and winner.mean_likeness >= HOPE:
             winner = _better(winner, _beside(sharp, fair, near, winner, wardrobe))
             winner = _unveiled(sharp, near, floor, winner, wardrobe)
@@ -225,8 +227,8 @@ def scan(
 
 
 def _unveiled(picture: Image, view: View, floor: Floor, fit: Fit, wardrobe: Wardrobe) -> Fit:
-    """The fit read without the veil of light that lies on it, where it is not clear as it is and its floor glows."""
-    if fit.clear:
+    """The fit read without the veil of light that lies on it, where its floor glows and it is not plain as it is."""
+    if fit.mean_likeness >= PLAIN:
         return fit
     own = floor.inside(silhouette_mm(fit.rest, fit.place, view, wardrobe.solid))
     reach = round(RING_MM / STEP_MM)
@@ -235,7 +237,7 @@ def _unveiled(picture: Image, view: View, floor: Floor, fit: Fit, wardrobe: Ward
     if glow < GLOW:
         return fit
     best = fit
-    for veil in np.linspace(0.0, min(1.2 * glow, 255.0), GLOW_STEPS + 1)[1:].astype(np.uint8):
+    for veil in np.minimum(np.array(GLOW_SHARES) * glow, 255.0).astype(np.uint8):
         bare = np.asarray(np.maximum(picture, veil) - veil, dtype=np.uint8)
         found = _read(bare, view, fit.rest, fit.place, wardrobe)
         best = _better(best, replace(found, levels=found.levels - VEILED))

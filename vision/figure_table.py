@@ -27,6 +27,9 @@ AROUND = 2.0
 BUSY, STRANGE, ALIKE = 4.0, 3.0, 2.0
 """A figure that is not seen leads by no more than this in being absent: where it could be overlooked; while something
 unknown lies there; if it is the one that an unknown prism looks most like."""
+NEARLY = 5.0
+"""Log probability up to which a figure that is perhaps this one still tells how far it lies: where it matters the game
+asks what it is."""
 UNREAD = 6.0
 """The most that the faces of such a prism say against each other."""
 STAIN_MM = 25.0
@@ -36,7 +39,7 @@ PATCH_MM, PATCH_PX, STAINED = 70.0, 28, 0.9
 
 
 class FigureTableReader:
-    """Reads `figure:<name>` (`1`..`6`, `immune`, `out`, `-`), and for those that are surely there `distance:<name>` (mm
+    """Reads `figure:<name>` (`1`..`6`, `immune`, `out`, `-`), and for those that are likely there `distance:<name>` (mm
     from the centre, or `out`) and `uncertainty:arena` (mm), for every figure of the profile; see
     vision.contract.Reader. What else lies there is in the reading's `pieces`."""
 
@@ -120,7 +123,7 @@ def table_facts(pieces: Sequence[Piece], names: Sequence[str], overlooks: bool =
         if (strange or overlooks) and fact.best == ABSENT:
             fact = _unsure_of_absence(fact, name, strange)
         facts[f"figure:{name}"] = fact
-        if piece.facts["figure"].sure(SURE_LEAD) and piece.facts["figure"].best == name:
+        if here > -NEARLY:
             out = piece.facts["in"].sure(SURE_LEAD) and piece.facts["in"].best == "no"
             facts[f"distance:{name}"] = Fact((OUT,), (0.0,)) if out else piece.facts["distance"]
             doubt = max(doubt, AROUND * piece.sigma)

@@ -97,6 +97,12 @@ def test_while_something_unknown_lies_there_no_figure_is_surely_absent() -> None
         assert f"distance:{name}" not in facts
 
 
+def test_a_figure_that_is_hardly_in_doubt_still_tells_how_far_it_lies() -> None:
+    facts = table_facts([piece(Fact(("ari", "koi", UNKNOWN), (0.0, -30.0, -1.0)))], ["ari", "koi"])
+    assert not facts["figure:ari"].sure(SURE_LEAD)
+    assert facts["distance:ari"].best == "10.0" and "distance:koi" not in facts
+
+
 def test_enrolled_figures_are_kept_and_read(tmp_path: Path) -> None:
     for name in ("ari", "koi"):
         save_figure(tmp_path, replace(PRINTS[name], name=f"my_{name}"))

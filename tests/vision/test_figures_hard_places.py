@@ -75,7 +75,7 @@ def unsure(reading: Reading) -> list[str]:
 
 class TestMirrorImage:
     @pytest.mark.parametrize("levels", [30.0, 50.0, 70.0, 140.0])
-    @pytest.mark.parametrize("off", [(0.0, 0.0), (25.0, -10.0)])
+    @pytest.mark.parametrize("off", [(0.0, 0.0), (25.0, -10.0), (48.0, 20.0)])
     def test_a_figure_under_it_is_read(
         self, experienced: FigureTableReader, levels: float, off: tuple[float, float]
     ) -> None:
