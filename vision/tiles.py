@@ -271,11 +271,12 @@ def _unread(evidence: Evidence) -> float:
 
 def _loose(evidence: Evidence, stood: tuple[int, int]) -> Bools:
     """The tiles on which a pawn may lie that stands on no door any more: those with a few blocks that are nothing else,
-    while fewer pawns stand than had `stood`. Where none is missing, so little is no sign of anything."""
+    while fewer pawns stand than had `stood`. Where none is missing, or a hand may hold it, so little is no sign."""
     stands = evidence["pawns"].argmax(axis=1)
-    if all(np.count_nonzero(stands == n) >= count for n, count in enumerate(stood, 1)):
+    enough = all(np.count_nonzero(stands == n) >= count for n, count in enumerate(stood, 1))
+    if enough or evidence["behind"].any():
         return np.zeros(len(evidence), dtype=bool)
-    return np.asarray((evidence["coloured"].sum(axis=(1, 2)) >= CORNER) & (stands == 0) & ~evidence["behind"])
+    return np.asarray((evidence["coloured"].sum(axis=(1, 2)) >= CORNER) & (stands == 0))
 
 
 def _better(anew: _Memory, memory: _Memory) -> bool:
