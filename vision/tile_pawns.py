@@ -43,6 +43,10 @@ VEILED = 0.3
 GROUP_SCALE = np.array([0.12, 0.15, 0.45])
 """Colours closer than this belong to one player's pawns."""
 
+APART = 1.8
+"""In these, how far apart two players' pawns lie at least: of black and white ones only the brightness differs, by more
+than light differs from row 1 to row 7."""
+
 PAWN_SPREAD = np.array([0.08, 0.12, 0.3])
 """How pawns of one colour may differ from one another: glass picks up its surroundings. Where several are seen, their
 own spread counts, but not less than half of this."""
@@ -207,7 +211,7 @@ def _at_start(found: Array, near_side: Bools, far_side: Bools) -> tuple[Pawn | N
     elsewhere = found[~near_side & ~far_side]
     strays = sum(int((np.linalg.norm((elsewhere - s.colour) / GROUP_SCALE, axis=1) < 1.5).sum()) for s in sides)
     apart = float(np.linalg.norm((sides[0].colour - sides[1].colour) / GROUP_SCALE))
-    return (sides[0], sides[1]) if strays <= 1 and apart > 2.5 else (None, None)
+    return (sides[0], sides[1]) if strays <= 1 and apart > APART else (None, None)
 
 
 def _groups(found: Array) -> list[tuple[int, Pawn]]:

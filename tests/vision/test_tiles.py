@@ -97,7 +97,13 @@ def test_light_that_changes_is_no_change_of_the_table() -> None:
     assert asked(after, truth) == []
 
 
-def test_without_names_of_colours_pawns_are_learned_on_the_starting_rows() -> None:
+@pytest.mark.parametrize(
+    "colours", [((235, 235, 235), (60, 50, 190)), ((120, 120, 120), (38, 38, 38)), ((30, 30, 30), (90, 90, 90))]
+)
+def test_without_names_of_colours_pawns_are_learned_on_the_starting_rows(
+    colours: tuple[tuple[int, int, int], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawn, "PAWNS", dict(zip("12", colours, strict=True)))
     truth = dict(drawn.look(7, pawns=0))
     for column in "abcde":
         truth |= {f"pawn:{column}1": "1", f"pawn:{column}7": "2"}
