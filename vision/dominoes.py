@@ -42,6 +42,10 @@ ROUNDS, PUT = 3, 0.03
 KEPT = 0.1
 """A place that is a tile less likely than this is passed over."""
 DARK = 12.0
+PIP_LINE, CORNERS = (0.25, 0.5, 0.75), (0.25, 0.75)
+"""Where along a half a line of three pips lies, and the pips of a four: parts of its side."""
+PLAIN_LEVELS = 20.0
+"""Grey levels between pips and their tile from which pips can be told from none."""
 Known = tuple[tuple[float, float], float, float]
 """Where a tile lay before: its middle (x, y) and its length in mm, its direction in degrees."""
 
@@ -159,8 +163,38 @@ class DominoEyes:
             shrink = s.length / 2 * (1 + 2 * MARGIN) / HALF_PX
             for m in half_maps(s.quad):
                 patches.append(pyramid.patch(m, (HALF_PX, HALF_PX), shrink))
-        logs = log_softmax(self._judge(normal(patches))).reshape(len(spots), 2, 9)
+        logs = log_softmax(self._judge(normal(patches)))
+        for row, patch in zip(logs, patches, strict=True):
+            if row.argmax() in (5, 6) and beyond_six(patch, int(row.argmax())):
+                row[:7] = np.logaddexp.reduce(row[:7]) - math.log(7)
+        logs = logs.reshape(len(spots), 2, 9)
         return [Verdict(s, np.asarray(h, np.float32)) for s, h in zip(spots, logs, strict=True)]
+
+
+def beyond_six(patch: Image, value: int) -> bool:
+    """True when a half's crop (40 x 40 BGR) that passes for a five or a six has pips where those have none: a tile of
+    a larger set (seven to nine), of which the judge of halves knows nothing."""
+    colours = cv2.blur(np.asarray(patch, np.float32), (3, 3))
+    rim = round(MARGIN * HALF_PX / (1 + 2 * MARGIN))
+    face = np.median(colours[rim:-rim, rim:-rim].reshape(-1, 3), axis=0)  # pips cover less than half of any tile
+    levels = np.asarray(np.abs(colours - face).max(axis=2), np.float32)
+    ways = [_pips_between(each) for each in (levels, levels.T)]
+    return any(ways[0][::2] + ways[1][::2]) if value == 5 else all(any(way) for way in ways)
+
+
+def _pips_between(levels: Floats) -> list[bool]:
+    """Whether there are pips between the two lines of a six that lie along this crop, at each place of a line; from how
+    far each pixel is from the tile's own colour."""
+    side = HALF_PX / (1 + 2 * MARGIN)
+
+    def at(xs: Sequence[float], ys: Sequence[float]) -> Floats:
+        columns, rows = (np.rint(MARGIN * side + side * np.array(each)).astype(int) for each in (xs, ys))
+        return np.asarray(levels[np.ix_(rows, columns)], np.float32)
+
+    # Makers put their pips a little nearer together or farther apart.
+    levels = np.asarray(cv2.dilate(levels, np.ones((3, 3), np.uint8)), np.float32)
+    pips = float(np.median(at(CORNERS, CORNERS)))
+    return [bool(pips > PLAIN_LEVELS and x > 0.5 * pips) for x in at(PIP_LINE, (0.5,)).ravel()]
 
 
 def _thinned(

@@ -11,10 +11,13 @@ from calibration.profile import TableProfile, load_board
 from companion.games.contract import Setup
 from companion.games.maulwurf.rules import RULES as MAULWURF
 from companion.games.moogh.rules import RULES as MOOGH
+from devices.simulated.domino_table import DominoTable
+from devices.simulated.dominoes import PIPS
 from devices.simulated.moogh_table import MooghTable
 from devices.simulated.token_table import TokenTable
 from tests.vision.test_worked_cases import Played, muggins
 from vision.moogh import MooghReader
+from vision.reading import SURE_LEAD
 from vision.tokens import TokenReader
 
 
@@ -96,3 +99,26 @@ def test_a_mole_on_a_corner_between_cells_is_no_turn_until_it_stands_in_one(seed
     table.perform(trace)
     verdict = game.look()
     assert verdict.kind == "accepted" and verdict.tale.stories[0].turn == turn
+
+
+@pytest.mark.parametrize("value", [7, 8, 9])
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_a_tile_of_a_double_nine_set_is_asked_about_and_never_read_as_another(
+    seed: int, value: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1)]
+    missing: dict[int, tuple[tuple[int, int], ...]] = {7: ((0, -1), (0, 1)), 8: ((0, 0),), 9: ()}
+    monkeypatch.setitem(PIPS, value, tuple(p for p in every if p not in missing[value]))
+    game = muggins(seed)
+    game.lay("open 46")
+    table = game.table
+    assert isinstance(table, DominoTable)
+    monkeypatch.setattr(table, "_make", replace(table._make, ink=(*table._make.ink, *(table._make.ink[6],) * 3)))
+    act = table._laid(1, (6, value))
+    table._world.put(act.target, act.solid, "x")
+    verdict = game.look()
+    assert verdict.kind == "unsure"
+    frame = table.stage.frame(50)
+    laid = game.reader.read(frame).facts["line:1"]
+    assert laid.reason == "unclear" and not laid.sure(SURE_LEAD)
+    assert {text.split("-")[0] for text, score in laid.ranked if score > -SURE_LEAD} == {"6"}, "its six is a six"
