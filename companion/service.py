@@ -11,21 +11,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from companion.bulletin import Bulletin, Device, Snapshot, Trouble, Viewer
 from companion.clips import Clips
-from companion.commands import Corners, Reply
+from companion.commands import Reply
 from companion.evidence import Author, Chose, Evidence, Rolled, Seen
 from companion.fold import BrokenHistoryError, fold
-from companion.footage import Keep
-from companion.games.contract import DataUsed, Json, Look, Message
+from companion.games.contract import DataUsed, Json, Message
 from companion.journal import Journal, JournalError
 from companion.match import GamesByName, Match, as_json
 from companion.moments import Moments
 from companion.snapshots import snapshot
 from companion.step import Step, step
 from companion.tray import Tray
+from companion.watcher import Watcher
 from devices.contract import Clock, DeviceGone, Lights
 
 REPLY_S = 10.0
@@ -46,46 +46,6 @@ says that a camera will read the table."""
 
 HintOf = Callable[[str], Callable[[Any], tuple[Any, Message]] | None]
 """Who gives hints in a game, or None."""
-
-
-class Watcher(Protocol):
-    """What the service needs of the eyes; every method may be called from the service's thread at any time."""
-
-    @property
-    def working(self) -> bool:
-        """True while pictures come and the board is in them."""
-
-    @property
-    def current(self) -> bool:
-        """True while the table is at rest and the last reading shows it."""
-
-    @property
-    def latest_s(self) -> float:
-        """Frame time of the newest picture."""
-
-    @property
-    def corners(self) -> tuple[str, ...]:
-        """The board corners of which one must be named as the first player's left one; empty where markers tell."""
-
-    @property
-    def corner_names(self) -> tuple[str, ...]:
-        """The names of the board's corners, in the order in which they are tapped."""
-
-    def tap(self, points: Corners) -> Message | None:
-        """The board's corners lie at these parts of the picture's width and height (none: where its markers say);
-        why they cannot be taken, in words."""
-
-    def want(self, soon: bool) -> None:
-        """Whether a new reading is wanted although nothing moved."""
-
-    def agree(self, frame_number: int, look: Look) -> None:
-        """What the table has agreed on for the picture of that number."""
-
-    def turn_board(self, corner: str) -> None:
-        """From now on this corner is the first player's left one."""
-
-    def keep(self, keep: Keep) -> None:
-        """Has a clip of the last seconds written, of what is remembered of them."""
 
 
 @dataclass(frozen=True, slots=True)
