@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +26,25 @@ def _rotated_cell(table: TestTable) -> str:
     return table.texts("R")[0].split()[1][:2]
 
 
+def _ended_unseen() -> tuple[TestTable, Any, dict[str, str], str]:
+    """A table at which a tile was turned and the turn ended before any picture; the turn, the look before, the cell."""
+    table = TestTable(seed=6, done_expected=True)
+    table.opening()
+    player = table.rules.to_act(table.state).players[0]
+    before, cell = table.look(), _rotated_cell(table)
+    turn = table.turn(table.texts("R")[0])
+    table.done(player)
+    return table, turn, before, cell
+
+
+def _answer_with(table: TestTable, turn: Any) -> None:
+    """Somebody gives the open question the true answer, which it must offer."""
+    question = table.match.question
+    assert question is not None
+    chosen = next(c for c in question.choices if [t for _, t in c.turns] == [table.rules.text(turn)])
+    assert table.say("answer", question=question.id, value=chosen.value).ok
+
+
 def test_a_turn_ended_with_its_tile_covered_is_held_and_the_place_is_named() -> None:
     table = TestTable(seed=6, done_expected=True)
     table.opening()
@@ -40,38 +60,26 @@ def test_a_turn_ended_with_its_tile_covered_is_held_and_the_place_is_named() -> 
 
 
 def test_what_stays_covered_is_asked_and_the_truth_is_offered() -> None:
-    table = TestTable(seed=6, done_expected=True)
-    table.opening()
-    turns, player = table.match.turns, table.rules.to_act(table.state).players[0]
-    before, cell = table.look(), _rotated_cell(table)
-    turn = table.turn(table.texts("R")[0])
-    table.done(player)
+    table, turn, before, cell = _ended_unseen()
+    turns = table.match.turns
     unreadable = {f"path:{cell}": dict.fromkeys(("NE", "NS", "NW", "ES", "EW", "SW"), 0.0)}
     table.see(before, hidden=_keys(table, cell), weak=unreadable, times=8)
-    question = table.match.question
-    assert question is not None and table.match.turns == turns
-    chosen = next(c for c in question.choices if [t for _, t in c.turns] == [table.rules.text(turn)])
-    assert table.say("answer", question=question.id, value=chosen.value).ok
+    assert table.match.turns == turns
+    _answer_with(table, turn)
     assert table.match.turns == turns + 1 and table.match.agreed == table.state
     table.see(before, hidden=_keys(table, cell), times=3)
     assert table.match.question is None and table.match.agreed == table.state, "the answer stands until it is seen"
 
 
 def test_a_turn_ended_in_a_light_in_which_its_tile_cannot_be_read_is_held_and_then_asked() -> None:
-    table = TestTable(seed=6, done_expected=True)
-    table.opening()
-    turns, player = table.match.turns, table.rules.to_act(table.state).players[0]
-    before, cell = table.look(), _rotated_cell(table)
-    turn = table.turn(table.texts("R")[0])
-    table.done(player)
+    table, turn, before, cell = _ended_unseen()
+    turns = table.match.turns
     table.see(before, dazzled=_keys(table, cell), times=3)
     assert table.match.turns == turns and table.kind == "unfinished", "nothing seen is not nothing done"
     assert table.match.judgement is not None and table.match.judgement.places == (cell,)
     table.see(before, dazzled=_keys(table, cell), times=5)
-    question = table.match.question
-    assert question is not None and table.match.turns == turns
-    chosen = next(c for c in question.choices if [t for _, t in c.turns] == [table.rules.text(turn)])
-    assert table.say("answer", question=question.id, value=chosen.value).ok
+    assert table.match.turns == turns
+    _answer_with(table, turn)
     table.see(before, dazzled=_keys(table, cell), times=3)
     assert table.match.question is None and table.match.agreed == table.state, "it is asked once"
 
