@@ -20,6 +20,7 @@ from companion.bulletin import Bulletin, Snapshot
 from companion.commands import COMMANDS, Reply
 from companion.evidence import Author
 from companion.games.contract import Json, Message
+from companion.words import say
 from tests.web.fake import FakeService, Offer, jpeg
 from web.app import create_app
 from web.guard import MAX_BODY, at_table
@@ -327,6 +328,16 @@ def test_unknown_pages_are_said_in_words(app: Flask) -> None:
         response = client.get(path, base_url=base(HERE))
         assert response.status_code == status
         assert response.get_json()["words"]
+
+
+def test_a_browser_that_opens_an_unknown_address_gets_a_page_with_the_way_back(app: Flask) -> None:
+    client = browser(app)
+    accept = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Accept-Language": "fi"}
+    for path in ("/nowhere", "/people", "/data/nothing", "/picture.jpg"):
+        response = client.get(path, base_url=base(HERE), headers=accept)
+        assert response.status_code == 404 and response.mimetype == "text/html"
+        html = response.get_data(as_text=True)
+        assert say(Message("web.status.404"), "fi") in html and 'href="/"' in html
 
 
 ANY = st.recursive(
