@@ -8,7 +8,7 @@ from companion.evidence import Author
 from companion.fold import apply
 from companion.games.contract import Json, Look, Message, Refusal
 from companion.match import Event, Match, as_json
-from companion.sight import COVERED
+from companion.sight import COVERED, plain
 from companion.words import knows
 
 
@@ -65,9 +65,8 @@ class Draft:
             saw=dict(saw),
             presses=len(self.match.pressed),
         )
-        self.judged(
-            "question", words, (), places, {k: v for k, v in saw.items() if k in self.match.table and v != COVERED}
-        )
+        seen = {k: plain(v) for k, v in saw.items() if k in self.match.table and v != COVERED}
+        self.judged("question", words, (), places, seen)
 
 
 def choice(value: str, words: Message, kind: str, **data: Json) -> dict[str, Json]:

@@ -215,6 +215,12 @@ def _asked(match: Match, d: Mapping[str, Json]) -> Match:
     return replace(match, question=question, questions=match.questions + 1)
 
 
+def _lying(match: Match, d: Mapping[str, Json]) -> Match:
+    if match.question is None:
+        raise ValueError("nothing is asked")
+    return replace(match, question=replace(match.question, lying={n: tuple(at) for n, at in d["places"].items()}))
+
+
 def _settled(match: Match, d: Mapping[str, Json]) -> Match:
     return replace(match, question=None, told={**match.told, **d["told"]})
 
@@ -310,6 +316,7 @@ _CHANGES: dict[str, Callable[[Match, Mapping[str, Json]], Match]] = {
     "undoubted": lambda m, d: m,
     "caught_up": lambda m, d: _moved(m, lag=None),
     "rechecked": lambda m, d: replace(_moved(m, lag=None), recheck=True, told={}),
+    "lying": _lying,
     "landed": lambda m, d: m,  # where pieces came to rest; nothing is decided by it
     "contested": _contested,
     "upheld": _upheld,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from companion.consent import needs_consent, offer_undo
@@ -13,9 +14,9 @@ from companion.landings import note_landings
 from companion.match import Match
 from companion.proof import proofs
 from companion.referee import LOOKS_OPENED, Position, Tale, Verdict, judge
-from companion.sight import CHANGE, COVERED, Sight, sight_of
+from companion.sight import CHANGE, COVERED, DOUBTFUL, Sight, plain, sight_of
 from companion.start_check import check_start
-from vision.reading import SURE_LEAD, Reading
+from vision.reading import SURE_LEAD, Fact, Reading
 
 CONFIRM_S = 0.3
 """A withdrawn turn, or the next player's act (it makes a turn final), is believed when seen again after so long."""
@@ -46,13 +47,13 @@ def seen(draft: Draft, evidence: Seen) -> None:
             presses = sum(1 for _, pressed_s in draft.match.pressed if pressed_s < at_s)
             position = position_of(draft.match, presses)
             verdict = judge(draft.match.rules, position, sight)
+            changed = sorted(_difference(draft.match, verdict.tale.look))
+            so_far = len(draft.events)
             if sight.covered and (presses or verdict.kind in ("illegal", "unsure")):
                 _covered(draft, reading, position, sight, verdict)
             else:
-                changed = sorted(_difference(draft.match, verdict.tale.look))
-                so_far = len(draft.events)
                 settle(draft, verdict, sight, at_s, presses, proof=proofs(draft.match.game, reading, changed))
-                note_landings(draft, reading, changed, so_far)
+            note_landings(draft, reading, changed, so_far)
 
 
 def position_of(match: Match, presses: int) -> Position:
@@ -249,9 +250,15 @@ def _ask(draft: Draft, verdict: Verdict, sight: Sight) -> None:
     choices = [_choice(match, str(n), tale) for n, tale in enumerate(verdict.rivals)]
     choices.append(choice("other", Message("table.answer_other"), "illegal", details=[["table.set_by_hand", []]]))
     keys = _open_keys(verdict.rivals, match)
-    saw = {k: min(sight.costs[k], key=sight.costs[k].__getitem__) for k in keys if k in sight.costs}
+    saw = {k: _said(sight.costs[k]) for k in keys if k in sight.costs}
     saw |= dict.fromkeys(sight.covered, COVERED)
     draft.ask(Message("table.what_happened"), choices, sorted({place_of(k) for k in keys}), saw)
+
+
+def _said(costs: Mapping[str, float]) -> str:
+    """What the camera says of a fact, marked where it is not sure of it."""
+    best, *others = sorted(costs, key=costs.__getitem__)
+    return best + DOUBTFUL if any(costs[other] - costs[best] < SURE_LEAD for other in others) else best
 
 
 def _open_keys(rivals: tuple[Tale, ...], match: Match) -> list[str]:
@@ -284,13 +291,18 @@ def _choice(match: Match, value: str, tale: Tale) -> Any:
 
 
 def _untell(draft: Draft, reading: Reading) -> None:
-    """Forgets what a person has told of facts of which the camera now says something new, and of covered ones that look
-    as they did when the answer was given: from then on a change will be noticed."""
+    """Forgets what a person has told of facts of which the camera now says something new, or is now sure where it was
+    not, and of covered ones that look as they did when the answer was given: from then on a change will be noticed."""
     facts, told = reading.facts, draft.match.told
-    keys = [k for k, said in told.items() if k in facts and not facts[k].hidden and facts[k].best != said]
+    keys = [k for k, said in told.items() if k in facts and not facts[k].hidden and _news(facts[k], said)]
     keys += [k for k, said in told.items() if said == COVERED and k in reading.still]
     if keys:
         draft.add("untold", keys=keys)
+
+
+def _news(fact: Fact, said: str) -> bool:
+    """Whether a fact says something else than it did, or the same surely that was said doubtfully."""
+    return fact.best != plain(said) or (said != plain(said) and fact.sure(SURE_LEAD))
 
 
 def _sight(match: Match, reading: Reading) -> Sight:

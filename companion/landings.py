@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from companion.draft import Draft
+from companion.games.contract import Look
 from companion.match import Event
+from companion.sight import BARE
 from vision.reading import SURE_LEAD, Reading
 
 Landing = tuple[float, float]
@@ -14,19 +16,43 @@ Landing = tuple[float, float]
 
 def note_landings(draft: Draft, reading: Reading, keys: Iterable[str], so_far: int) -> None:
     """Adds where the free-lying pieces of these changed facts rest, if the events since `so_far` made a turn of them.
-    A piece is told only where it is surely the one that the fact names, and where it is in mm."""
-    if not any(event.kind in ("provisional", "turn") for event in draft.events[so_far:]):
-        return
-    places: dict[str, list[float]] = {}
-    for key in keys:
-        kind, _, name = key.partition(":")
-        for piece in reading.pieces:
-            fact = piece.facts.get(kind)
-            if piece.unit == "mm" and fact is not None and fact.best == name and fact.sure(SURE_LEAD):
-                places[name] = [round(piece.xy[0], 1), round(piece.xy[1], 1), round(piece.sigma, 1)]
+    A piece is told only where it is surely the one that the fact names, and where it is in mm. Where the events ask a
+    question, what it is about lies where the likeliest piece does, and has landed there if the answer says so."""
+    kinds = {event.kind for event in draft.events[so_far:]}
+    if kinds & {"provisional", "turn"}:
+        _landed(draft, {key.partition(":")[2]: at for key in keys for at in _places(reading, key, sure=True)})
+    elif "asked" in kinds and draft.match.question is not None:
+        doubtful = {key for choice in draft.match.question.choices for key in choice.facts}
+        lying = {key.partition(":")[2]: _places(reading, key, sure=False) for key in sorted(doubtful)}
+        places = {name: found[0] for name, found in lying.items() if len(found) == 1}
+        if places:
+            draft.add("lying", places=places)
+
+
+def settled_landings(draft: Draft, lying: Mapping[str, Sequence[float]], facts: Look) -> None:
+    """Adds where the pieces landed of which an answer has told these facts, as far as it is known where they lay."""
+    names = [key.partition(":")[2] for key, value in sorted(facts.items()) if value not in BARE]
+    _landed(draft, {name: list(lying[name]) for name in names if name in lying})
+
+
+def _landed(draft: Draft, places: Mapping[str, list[float]]) -> None:
     if places:
         number = draft.match.turns + (draft.match.provisional is not None)
-        draft.add("landed", number=number, places=places)
+        draft.add("landed", number=number, places=dict(places))
+
+
+def _places(reading: Reading, key: str, sure: bool) -> list[list[float]]:
+    """Where the pieces lie that are surely, or likelier than any other known one, what a fact names."""
+    kind, _, name = key.partition(":")
+    found = []
+    for piece in reading.pieces:
+        fact = piece.facts.get(kind)
+        if piece.unit != "mm" or fact is None:
+            continue
+        known = [value for value, _ in fact.ranked if f"{kind}:{value}" in reading.facts]
+        if (fact.best == name and fact.sure(SURE_LEAD)) if sure else known[:1] == [name]:
+            found.append([round(piece.xy[0], 1), round(piece.xy[1], 1), round(piece.sigma, 1)])
+    return found
 
 
 def landings(events: Iterable[Event]) -> dict[str, list[Landing]]:

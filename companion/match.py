@@ -70,8 +70,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The open question; `saw` is what the camera alone says of the facts in doubt, `presses` how many turns had been
-    ended by button when it was asked."""
+    """The open question; `saw` is what the camera alone says of the facts in doubt (see `Match.told`), `presses` how
+    many turns had been ended by button when it was asked, `lying` where the pieces it is about lay: name -> x, y and
+    their uncertainty in mm."""
 
     id: str
     words: Message
@@ -79,6 +80,7 @@ class Asked:
     places: tuple[str, ...] = ()
     saw: Look = field(default_factory=dict)
     presses: int = 0
+    lying: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def about_roll(self) -> bool:
@@ -141,9 +143,10 @@ class Match:
     `companion.consent`; `hints`: whether they may ask for one.
     `table`: how the table looks by the last judgement; `lag`: how it still looks although the match has gone elsewhere
     (after an undo by button, until somebody has put it back); `told`: facts that a person has settled against the
-    camera, with what the camera said; `doubt`: a verdict that waits for a second reading, and since when; `pressed`:
-    the done-buttons pressed since the last final turn as (player, frame time in seconds); `throw`: the newest roll;
-    `contests`: the turns that somebody doubts or has doubted, by number.
+    camera, with what the camera said (`companion.sight.DOUBTFUL` behind it where it was not sure); `doubt`: a verdict
+    that waits for a second reading, and since when; `pressed`: the done-buttons pressed since the last final turn as
+    (player, frame time in seconds); `throw`: the newest roll; `contests`: the turns that somebody doubts or has
+    doubted, by number.
     """
 
     games: GamesByName = field(compare=False, repr=False)

@@ -13,11 +13,12 @@ from companion.evidence import Author, Chose
 from companion.fold import BrokenHistoryError
 from companion.games.contract import Json, Message, Refusal, RulesError, Story
 from companion.judging import finish, position_of, settle, tell_turns
+from companion.landings import settled_landings
 from companion.match import Choice, as_json, message
 from companion.opening import new_game
 from companion.referee import judge
 from companion.rolls import answered, entered, told_by
-from companion.sight import sight_by_hand
+from companion.sight import DOUBTFUL, plain, sight_by_hand
 
 _log = logging.getLogger(__name__)
 
@@ -156,7 +157,10 @@ def _answer(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     chosen = next((c for c in question.choices if c.value == args["value"]), None)
     if chosen is None:
         return refused("companion.no_such_answer")
+    so_far = len(draft.events)
     _carry_out(draft, chosen, dict(question.saw), min(question.presses, len(draft.match.pressed)))
+    if any(event.kind in ("provisional", "turn") for event in draft.events[so_far:]):
+        settled_landings(draft, question.lying, chosen.facts)
     return OK
 
 
@@ -171,7 +175,7 @@ def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str], presses: in
         draft.add("start_read", start=None, ready=check.ready, differences=[], places=[], told=dict(chosen.facts))
         return
     look = {**match.rules.look(match.now), **chosen.facts}
-    told = {k: v for k, v in saw.items() if look.get(k) != v}
+    told = {k: v for k, v in saw.items() if look.get(k) != plain(v)}
     draft.add("settled", told=told)
     if chosen.kind == "rolled":
         answered(draft, chosen)
@@ -230,7 +234,8 @@ def _correct(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     if facts is None:
         return refused("companion.unknown_place")
     match, rules = draft.match, draft.match.rules
-    told = {k: match.table[k] for k, v in facts.items() if match.table[k] != v}
+    doubtful = args.get("doubtful", ())
+    told = {k: match.table[k] + DOUBTFUL * (k in doubtful) for k, v in facts.items() if match.table[k] != v}
     if match.provisional is not None:
         look = {**rules.look(match.now), **facts}
         stories = rules.explain(match.agreed, look).stories

@@ -18,6 +18,9 @@ CHANGE = 4.0
 COVERED = "?"
 """What the camera says of a fact that something covers; no value of any fact."""
 
+DOUBTFUL = "~"
+"""Stands behind what the camera says of a fact where it is not sure of it."""
+
 GLIMPSE = 0.9
 """The most that a fact which something covers can say for one value rather than another: with CHANGE less than what
 decides anything, for what is seen of a covered thing misleads with great confidence."""
@@ -92,6 +95,11 @@ def sight_of(reading: Reading, keys: Look) -> Sight:
         costs[key] = {v: min(FLOOR, peak - x) for v, x in zip(fact.values, fact.log_likelihoods, strict=True)}
     others = {k: f.best for k, f in reading.facts.items() if k not in keys and len(f.values) == 1 and not f.hidden}
     return Sight(costs, frozenset(hidden), covered, others)
+
+
+def plain(said: str) -> str:
+    """What the camera says, whether doubtfully or not."""
+    return said.removesuffix(DOUBTFUL)
 
 
 def sight_by_hand(look: Look) -> Sight:

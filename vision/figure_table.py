@@ -24,7 +24,7 @@ LEAST = -24.0
 """Log-likelihood below which nothing is told apart."""
 AROUND = 2.0
 """Standard deviations of the places that are told as their uncertainty."""
-BUSY, STRANGE, ALIKE = 4.0, 3.0, 2.0
+BUSY, STRANGE, ALIKE = 4.0, 3.0, 0.5
 """A figure that is not seen leads by no more than this in being absent: where it could be overlooked; while something
 unknown lies there; if it is the one that an unknown prism looks most like."""
 NEARLY = 5.0

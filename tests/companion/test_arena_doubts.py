@@ -8,6 +8,7 @@ from companion.games.contract import Setup
 from companion.referee import Position, judge
 from companion.registry import GAMES
 from companion.sight import sight_of
+from tests.companion.arena import Arena, figure
 from tests.vision.test_figure_table import piece
 from vision.figure_table import BUSY, STRANGE, VALUES, table_facts
 from vision.reading import Fact, Reading
@@ -60,3 +61,16 @@ def test_where_a_figure_could_be_overlooked_a_turn_without_visible_acts_still_en
     facts = {f"figure:{n}": Fact(VALUES, (*(-BUSY,) * (len(VALUES) - 1), 0.0)) for n in ("bruma", "ibex", "jaca")}
     assert verdict_on(state, facts, presses=1).kind == "unchanged"
     assert STRANGE < BUSY
+
+
+def test_a_shield_that_is_picked_up_and_thrown_again_unread_is_not_taken_back() -> None:
+    thrown = ("throw p1 ari ari=6", "end p1", "throw p2 bruma ari=6 bruma=2", "end p2")
+    arena = Arena(*STARTED, *thrown)
+    bruma = figure("bruma", "2", (150.0, 200.0))
+    arena.see(bruma, figure("ari", "6"), times=2)
+    arena.see(bruma)
+    assert arena.match.provisional is not None, "it lies in a hand"
+    arena.done(0)
+    arena.see(bruma, figure("ari", "immune", unread=6.0), times=3)
+    arena.answer({"figure:ari": "immune"})
+    assert arena.texts[-1] == "shield p1 again ari=immune bruma=2"

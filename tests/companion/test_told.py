@@ -1,0 +1,71 @@
+"""What a person has told where the camera could not tell it: kept as long as it is so, and where the figure lay."""
+
+from __future__ import annotations
+
+import pytest
+
+from companion.landings import landings
+from companion.sight import DOUBTFUL
+from tests.companion.arena import Arena, figure
+from tests.companion.table import TestTable
+
+STARTED = ("start p1=ari p2=bruma", "order p1=200 p2=100 ~2")
+PLACE = (120.0, 410.0)
+
+
+def unread_throw() -> Arena:
+    """Ada has thrown, and her figure stands so that it looks rather like something unknown; she has ended her throw."""
+    arena = Arena(*STARTED)
+    arena.done(0)
+    arena.see(figure("ari", "immune", PLACE, unread=6.0), times=3)
+    return arena
+
+
+def test_an_unread_throw_has_landed_where_it_lay_when_the_table_said_what_it_was() -> None:
+    arena = unread_throw()
+    assert landings(arena.events) == {}
+    arena.answer({"figure:ari": "immune"})
+    assert arena.texts[2:] == ["throw p1 ari ari=immune"]
+    assert landings(arena.events) == {"ari": [PLACE]}
+    assert arena.refolded() == arena.match
+
+
+def test_it_has_not_landed_where_two_pieces_could_be_it() -> None:
+    arena = Arena(*STARTED)
+    arena.done(0)
+    arena.see(figure("ari", "immune", PLACE, unread=6.0), figure("ari", "immune", (450.0, 90.0), unread=6.0), times=3)
+    arena.answer({"figure:ari": "immune"})
+    assert landings(arena.events) == {}
+
+
+def test_a_throw_that_the_table_takes_for_nothing_has_no_landing() -> None:
+    arena = unread_throw()
+    question = arena.match.question
+    assert question is not None
+    assert arena.say("answer", question=question.id, value="other").ok
+    assert landings(arena.events) == {} and len(arena.texts) == 2
+
+
+def test_an_unread_figure_that_is_picked_up_is_missed() -> None:
+    arena = unread_throw()
+    arena.answer({"figure:ari": "immune"})
+    arena.see(figure("ari", "immune", PLACE, unread=6.0), times=3)
+    assert arena.kind != "illegal", "while it lies there the answer stands"
+    arena.see(times=3)
+    assert arena.kind == "illegal"
+    assert arena.match.judgement is not None
+    assert arena.match.judgement.words.id == "moogui.taken_too_early"
+
+
+@pytest.mark.parametrize("doubtful", [True, False])
+def test_a_corrected_fact_of_which_the_camera_was_not_sure_is_seen_again_when_it_is(doubtful: bool) -> None:
+    table = TestTable(seed=6, done_expected=True)
+    table.opening()
+    cell = table.texts("R")[0].split()[1][:2]
+    key, seen = f"path:{cell}", table.look()
+    other = next(v for v in ("NE", "ES", "SW", "NW", "NS", "EW") if v != seen[key] and len(v) == 2)
+    told = {key: other}
+    assert table.say("correct", facts=told, doubtful=[key] if doubtful else []).ok
+    assert table.match.told == {key: seen[key] + DOUBTFUL * doubtful}
+    table.see(seen)  # surely as before
+    assert (key in table.match.told) is not doubtful
