@@ -15,7 +15,6 @@ from calibration.geometry import Array, Camera, camera_from_plane, follow_camera
 from calibration.profile import Corners3, Lens, Markers
 from devices.contract import Image
 from vision.contract import VisionError
-from vision.pictures import shrunk
 
 Corners = NDArray[np.float32]
 
@@ -27,6 +26,14 @@ OUTLIER_MM = 3.0
 
 ENOUGH, FEW = 3, 2
 """Markers that give the board's place, and those that give it where the lens is known or was learned from more."""
+
+
+REGION_PX = 240
+"""Longer side of the enlarged picture in which a marker is looked for about the place that the others tell."""
+
+ROUGH_MM, BETTER, POLISHES = 0.5, 0.8, 3
+"""Error from which a pose's corners are looked for again where it puts them; the part of it that must be left for that
+to have been worth it, and how often."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +108,7 @@ class MarkerSearch:
         # A blurred marker is found best where the blur is small.
         passes.append((640, 2))
         for long_side, which in passes:
-            small = shrunk(full, long_side)
+            small = _reduced(full, long_side)
             corners, ids, _ = self._detectors[which].detectMarkers(small)
             scale = full.shape[1] / small.shape[1]
             if ids is not None:
@@ -127,20 +134,51 @@ class MarkerSearch:
         pose = self._solved(dict(zip(found, refined(full, list(found.values())), strict=True)), full)
         if pose is None:
             return None
+        if len(pose.markers_px) >= ENOUGH and (pose.residual_mm > ROUGH_MM or len(pose.markers_px) < len(self._bits)):
+            pose = self._polished(full, pose)
         missed = {} if len(pose.markers_px) == len(self._bits) else self._predicted(full, pose)
         return (self._solved({**pose.markers_px, **missed}, full) if missed else None) or pose
 
+    def _polished(self, full: Image, pose: Pose) -> Pose:
+        """The pose of the same markers' corners, looked for where the pose says: in a reduced picture a corner may be
+        seen so far off that its refinement ends beside it."""
+        for _ in range(POLISHES):
+            starts = [pose.camera.project(np.array(self.corners_mm(i))).astype(np.float32) for i in pose.markers_px]
+            again = self._solved(dict(zip(pose.markers_px, refined(full, starts), strict=True)), full)
+            if again is None or again.residual_mm > BETTER * pose.residual_mm:
+                break
+            pose = again
+        return pose
+
     def _predicted(self, full: Image, pose: Pose) -> dict[int, Corners]:
-        """Markers that the detector missed but that lie where the pose says."""
+        """Markers that the detector missed but that lie where the pose says, or near."""
         extra: dict[int, Corners] = {}
         for i in self._bits:
             if i in pose.markers_px:
                 continue
-            corners = pose.camera.project(np.array(self._markers.corners_mm[i])).astype(np.float32)
-            inside = np.all((corners > 0) & (corners < np.array(full.shape[1::-1])))
-            if inside and self.shows(full, i, corners):
-                extra[i] = refined(full, [corners])[0]
+            corners = pose.camera.project(np.array(self.corners_mm(i))).astype(np.float32)
+            if not np.all((corners > 0) & (corners < np.array(full.shape[1::-1]))):
+                continue
+            near = corners if self.shows(full, i, corners) else self._enlarged(full, i, corners)
+            if near is not None:
+                extra[i] = refined(full, [near])[0]
         return extra
+
+    def _enlarged(self, full: Image, marker: int, corners: Corners) -> Corners | None:
+        """A marker's corners, looked for in an enlarged picture of the region about these ones."""
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        margin = float((high - low).max()) * 0.7
+        first = np.maximum(np.floor(low - margin).astype(int), 0)
+        last = np.ceil(high + margin).astype(int)
+        region = full[first[1] : last[1], first[0] : last[0]]
+        scale = REGION_PX / max(region.shape)
+        large = cv2.resize(region, None, fx=scale, fy=scale, interpolation=cv2.INTER_LINEAR)
+        found, ids, _ = self._detectors[2].detectMarkers(large)
+        for i, quad in zip([] if ids is None else ids.ravel(), found, strict=False):
+            if int(i) == marker:
+                spots = (np.asarray(quad).reshape(-1, 2) + 0.5) / scale - 0.5 + first
+                return np.asarray(spots, dtype=np.float32)
+        return None
 
     def _solved(self, found: Mapping[int, Corners], full: Image) -> Pose | None:
         """The pose of these markers; one marker that does not fit the others is left out."""
@@ -172,6 +210,20 @@ class MarkerSearch:
         return Pose(better, residual, dict(found)) if np.isfinite(residual) else None
 
 
+def _reduced(full: Image, long_side_px: int) -> Image:
+    """The picture reduced to this longer side: halved while it can be, which costs least, then sampled."""
+    small, longer = full, max(full.shape[:2])
+    while longer >= 2 * long_side_px:
+        height, width = small.shape[0] // 2, small.shape[1] // 2
+        half = cv2.resize(small[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA)
+        small, longer = np.asarray(half, dtype=np.uint8), max(height, width)
+    if longer <= long_side_px:
+        return small
+    scale = long_side_px / longer
+    size = (max(1, round(small.shape[1] * scale)), max(1, round(small.shape[0] * scale)))
+    return np.asarray(cv2.resize(small, size, interpolation=cv2.INTER_LINEAR), dtype=np.uint8)
+
+
 def _lens_of(camera: Camera) -> Lens:
     """The inner geometry that a camera over the board was found to have."""
     k1, k2, p1, p2, k3 = (float(x) for x in camera.distortion.ravel()[:5])
@@ -193,6 +245,9 @@ def _detector(
     parameters.adaptiveThreshWinSizeMax = largest
     # OpenCV's default of 0.125 throws away one marker in six since 4.12.
     parameters.minMarkerDistanceRate = 0.05
+    # A cell is told by its middle: blur mixes its rim with the cells beside it, and small markers would not be known.
+    parameters.perspectiveRemovePixelPerCell = 5
+    parameters.perspectiveRemoveIgnoredMarginPerCell = 0.25
     if quick:
         # Fewer things that look like markers are worth the loss of small and faint ones.
         parameters.adaptiveThreshConstant = 12

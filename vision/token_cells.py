@@ -24,6 +24,9 @@ RINGS = (0.38, 0.66, 0.92)
 NOISE = (0.02, 0.02, 0.05)
 """Least spread of red-green, blue-green and brightness (log units) taken for the printed board's own."""
 
+SPOT_MM = 3.0
+"""How far from a spot between cells what its samples see may lie: a sample, and the bleeding of colour there."""
+
 MANY = 16
 """Cells of one look from which a slope over the board can be told from what lies on some of them."""
 
@@ -44,12 +47,14 @@ BURNT = 250
 class Cells:
     """All cells of one picture: samples (cells, points, 3) as red-green, blue-green and brightness in log units, the
     same of the spots between cells (spots, 3; NaN outside the picture), the share of each cell's samples
-    at the top of the sensor's range, and which cells lie inside the picture."""
+    at the top of the sensor's range, which cells lie inside the picture, and how far (cells, 2) in mm on the board a
+    token's upper side is seen off the cell."""
 
     samples: Floats
     between: Floats
     burnt: Floats
     inside: Bools
+    leaning: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +89,7 @@ class CellBoard:
         self._points = points / radius
         self.distance = np.hypot(*self._points.T)
         self._stencil = Stencil(points)
+        self._shade_mm = radius + SPOT_MM
         self._heights_mm = (board.sizes_mm["token_height"], board.sizes_mm["board_height"])
         self._rings = [(self.distance >= a) & (self.distance < b) for a, b in pairwise((0.0, *RINGS))]
         self.within = self.distance < RINGS[-1]
@@ -99,7 +105,10 @@ class CellBoard:
         burnt = np.count_nonzero(top >= BURNT, axis=1).astype(np.float32) / np.float32(top.shape[1])
         between = _opponent(spots).mean(axis=1)
         between[~seen.all(axis=1)] = np.nan
-        return Cells(_opponent(colours), between, burnt, inside.mean(axis=1) > 0.97)
+        eye = pose.camera.position_mm
+        share = (self._heights_mm[0] - self._heights_mm[1]) / max(float(eye[2]) - self._heights_mm[0], 1.0)
+        leaning = (self.poses[:, :2] - eye[:2]) * share
+        return Cells(_opponent(colours), between, burnt, inside.mean(axis=1) > 0.97, leaning)
 
     def judge(self, cells: Cells) -> Presence:
         """What is there on each cell."""
@@ -125,7 +134,7 @@ class CellBoard:
                 reach = np.hypot(*(alien @ self._points.astype(np.float32)).T)
                 lean[taken] = reach / np.maximum(alien.sum(axis=1), 10)
         taken = strange > PRESENT / 2
-        odd = self._odd(between)
+        odd = self._odd(between) & ~self._behind(cells.leaning, taken)
         covered, touched = self._covered(odd)
         return Presence(strange, lean, covered, touched, self._beside_token(odd, taken), ground)
 
@@ -170,6 +179,11 @@ class CellBoard:
                 off = between[alike, :2] - middle(between[alike, :2], axis=0)
                 odd[alike] = (np.abs(off) / np.maximum(spread_of(off, axis=0), NOISE[:2])).max(axis=1) > ODD
         return odd
+
+    def _behind(self, leaning: Array, taken: Bools) -> Bools:
+        """Spots between cells that are hidden by the tokens on these cells, seen aslant, and so tell nothing else."""
+        steps = self._spots[None, :, :2] - (self.poses[taken, :2] + leaning[taken])[:, None]
+        return np.asarray((np.einsum("csi,csi->cs", steps, steps) < self._shade_mm**2).any(axis=0))
 
     def _covered(self, odd: Bools) -> tuple[Bools, Bools]:
         """Cells with half of their crossings odd (something larger than a token lies there), and those with one of them
