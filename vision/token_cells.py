@@ -30,6 +30,15 @@ SPOT_MM = 3.0
 MANY = 16
 """Cells of one look from which a slope over the board can be told from what lies on some of them."""
 
+VARIED = 2.0
+"""A rarer look varies up to this many times as much from cell to cell as the plain one does under the same light."""
+
+CROWDED = 0.6
+"""Share of the cells of one look that may hold something: above it those that are most alike need not be empty."""
+
+ALIKE = 3
+"""So many cells of a rare look that are alike, and not like the others, may be the empty ones."""
+
 PRESENT = 6.0
 """Spreads from the board's own look at which a cell as surely holds something as nothing."""
 
@@ -61,14 +70,15 @@ class Cells:
 class Presence:
     """What is there on the cells (N,) of one picture. `strange`: spreads from the look of an empty cell; `lean`: how
     far (in token radii) what is there has its middle off the cell's; `covered`: a hand or so lies there, `touched`:
-    perhaps; `loose`: empty, with something beside it that is on no cell; `ground`: colour and brightness (N, 3) of the
-    plain board under this light."""
+    perhaps; `loose`: empty, with something beside it that is on no cell; `crowded`: which of its like hold something
+    and which are empty cannot be told; `ground`: colour and brightness (N, 3) of the plain board under this light."""
 
     strange: Floats
     lean: Floats
     covered: Bools
     touched: Bools
     loose: Bools
+    crowded: Bools
     ground: Floats
 
 
@@ -117,15 +127,21 @@ class CellBoard:
         rings = np.stack([middle(relative[:, ring], axis=1) for ring in self._rings], axis=1)
         strange = np.zeros(len(self.poses), dtype=np.float32)
         lean = np.zeros(len(self.poses), dtype=np.float32)
+        crowded = np.zeros(len(self.poses), dtype=bool)
+        widest = np.inf
         for group in self._groups:
             off = self._beside_usual(rings[group], group)
             # The 40 % that are most alike stand for the empty ones: up to half of the cells may hold something.
             at = int(0.4 * (len(off) - 1))
-            spread = np.maximum(np.partition(np.abs(off), at, axis=0)[at] / 0.524, NOISE)
+            spread = np.clip(np.partition(np.abs(off), at, axis=0)[at] / 0.524, NOISE, widest)
+            if group is self._groups[0]:
+                # Of few cells nearly half may hold something, and would pass for the look's own variety.
+                widest = VARIED * spread
             score = off / spread
             strange[group] = np.sqrt(np.mean(np.sum(score[..., :2] ** 2, axis=2) + 0.3 * score[..., 2] ** 2, axis=1))
             # Sample by sample: where what is not the board as it is printed there has its middle.
             taken = group & (strange > PRESENT / 2)
+            crowded[group] = _crowded(score, strange[group] > PRESENT / 2)
             if taken.any():
                 # Some forty cells say well enough how the print looks.
                 like = relative[group][:: max(1, int(group.sum()) // 40), :, :2]
@@ -136,14 +152,15 @@ class CellBoard:
         taken = strange > PRESENT / 2
         odd = self._odd(between) & ~self._behind(cells.leaning, taken)
         covered, touched = self._covered(odd)
-        return Presence(strange, lean, covered, touched, self._beside_token(odd, taken), ground)
+        return Presence(strange, lean, covered, touched, self._beside_token(odd, taken), crowded, ground)
 
     def _beside_usual(self, rings: Floats, group: Bools) -> Floats:
-        """How far each cell's rings (cells, rings, 3) are off those of its like: off their median, and where they are
-        many also off a slope over the board (a printed ring lies aside where the registration is a little off)."""
-        off = rings - middle(rings, axis=0)
+        """How far each cell's rings (cells, rings, 3) are off those of its like: of few, off the look that most of them
+        have in common; of many, off their median and a slope over the board (a printed ring lies aside where the
+        registration is a little off)."""
         if len(rings) < MANY:
-            return np.asarray(off, dtype=np.float32)
+            return np.asarray(rings - _commonest(rings), dtype=np.float32)
+        off = rings - middle(rings, axis=0)
         flat = off.reshape(len(off), -1).astype(np.float64)
         basis = self._basis[group][:, :3]
         weight = np.ones(len(flat))
@@ -248,6 +265,29 @@ def _weighted_fit(basis: Array, values: Array, weight: Array) -> Array:
     weighted = basis * weight[:, None]
     # The small addend keeps a board with few plain cells solvable.
     return np.asarray(np.linalg.solve(weighted.T @ basis + 1e-6 * np.eye(basis.shape[1]), weighted.T @ values))
+
+
+def _commonest(rings: Floats) -> Floats:
+    """The median (rings, 3) of the 40 % of the cells (cells, rings, 3) that are most alike: empty ones are, tokens of
+    several players are not, even where they lie on most of the cells."""
+    flat = rings.reshape(len(rings), -1)
+    apart = np.abs(flat[:, None] - flat[None]).mean(axis=2)
+    like = int(0.4 * (len(rings) - 1))
+    nearest = np.argpartition(apart, like, axis=1)[:, : like + 1]
+    closest = int(np.argmin(np.take_along_axis(apart, nearest, axis=1).max(axis=1)))
+    return middle(rings[nearest[closest]], axis=0)
+
+
+def _crowded(score: Floats, taken: Bools) -> bool:
+    """Whether those of few cells that seem to hold something (of scores (cells, rings, 3) in spreads) may be the empty
+    ones: they are too many, or more alike than tokens of several players are."""
+    if np.count_nonzero(taken) > CROWDED * len(taken):
+        return True
+    if len(taken) >= MANY:
+        return False
+    flat = score.reshape(len(score), -1)[taken]
+    apart = np.sqrt(((flat[:, None] - flat[None]) ** 2).mean(axis=2))
+    return bool((np.count_nonzero(apart < PRESENT / 2, axis=1) >= ALIKE).any())
 
 
 def _lower_part(sizes: Array) -> float:

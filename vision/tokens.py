@@ -25,21 +25,27 @@ from vision.unchanged import Unchanged
 WHITE = ((0.02, 0.08), (0.65, 0.1))
 """Mean and standard deviation of the share of white in the middle of a mole's disc and of a busy tile's."""
 
-DOUBTFUL = (0.14, 0.42)
+DOUBTFUL = (0.3, 0.42)
 """Shares of white between those of the two kinds, which say little."""
 
-MOSTLY = 0.5
+MOSTLY = 0.4
 """Share of parts that may be white above which a token may be a busy tile."""
 
 PALE = (0.35, 0.05)
 """Difference in hue from a token's own (share of its strength), and in log brightness, of parts that may be white."""
 
+FAINT = 0.35
+"""Strength of a token's most colourful parts below which its other parts cannot be told from white."""
+
 MIDDLE = 0.62
 """Radius (in token radii) of that middle."""
 
-BRIGHT, BRIGHTER, BRIGHTEST = -0.3, 0.15, -0.12
-"""Log brightness against the picture's white, and against the board there, from which a pale sample counts as white;
-from the last one up it does on any board."""
+BRIGHT, BRIGHTER, BRIGHTEST = -0.25, 0.15, -0.07
+"""Log brightness against white under the light there, and against the board there, from which a pale sample counts as
+white; from the last one up it does on any board."""
+
+SHOWN = 0.85
+"""Quantile of a cell's samples that shows the white of a busy tile, which covers a quarter of it."""
 
 
 FEW_TOKENS, AT_HOME = 6, 0.8
@@ -195,7 +201,7 @@ class TokenReader:
                 sure & (cells.burnt > 0.6),
                 (sure & (there.lean > 0.5)) | there.loose,
                 # Something odd, but no token that is known.
-                (strange > 0.75 * PRESENT) & (scores.argmax(axis=1) == 0),
+                there.crowded | ((strange > 0.75 * PRESENT) & (scores.argmax(axis=1) == 0)),
             ],
             ["out_of_picture", "hand", "glare", "askew", "unclear"],
             "",
@@ -220,7 +226,11 @@ class TokenReader:
         something = -0.5 * np.maximum(0.0, 2 * PRESENT - strange) ** 2
         colour = -0.5 * np.minimum(far, 6.0) ** 2
         columns = [empty[:, None]]
-        doubtful = ((white > DOUBTFUL[0]) & (white < DOUBTFUL[1])) | ((white <= DOUBTFUL[0]) & (pale > MOSTLY))
+        doubtful = (
+            (np.linalg.norm(hue, axis=1) < FAINT)
+            | ((white > DOUBTFUL[0]) & (white < DOUBTFUL[1]))
+            | ((white <= DOUBTFUL[0]) & (pale > MOSTLY))
+        )
         for typical, spread in WHITE:
             shape = -0.5 * np.minimum(((white - typical) / spread) ** 2, 40.0)
             shape[doubtful] *= 0.2
@@ -236,29 +246,37 @@ class TokenReader:
         disc = samples[taken][:, self._board.within]
         if not disc.size:
             return hue, white, pale
-        self._light = self._light_of(disc, ground[:, :2].mean(axis=0))
+        board = ground[taken, 2]
+        glow = board + _white_above_board(samples[:, self._board.within, 2] - ground[:, None, 2])
+        glow = np.minimum(glow, 0.0)
+        self._light = self._light_of(disc[disc[..., 2] > (glow + BRIGHT / 2)[:, None]], ground[:, :2].mean(axis=0))
         chroma = disc[..., :2] - self._light.white
         strength = np.linalg.norm(chroma, axis=2)
         weight = strength >= np.quantile(strength, 0.6, axis=1, keepdims=True)
         hue[taken] = (chroma * weight[..., None]).sum(axis=1) / weight.sum(axis=1, keepdims=True)
         inner = self._board.distance[self._board.within] < MIDDLE
-        bright = disc[..., 2] > np.clip(ground[taken, 2] + BRIGHTER, BRIGHT, BRIGHTEST)[:, None]
+        bright = disc[..., 2] > np.clip(board + BRIGHTER, glow + BRIGHT, glow + BRIGHTEST)[:, None]
         white[taken] = ((strength < 0.22) & bright)[:, inner].mean(axis=1)
         strong = (disc[..., 2] * weight).sum(axis=1) / weight.sum(axis=1)
         own = hue[taken]
         other = np.linalg.norm(chroma - own[:, None], axis=2) > (PALE[0] * np.linalg.norm(own, axis=1) + 0.05)[:, None]
-        light = disc[..., 2] > np.maximum(strong + PALE[1], BRIGHT)[:, None]
+        light = disc[..., 2] > np.maximum(strong + PALE[1], glow + BRIGHT)[:, None]
         pale[taken] = (other & light)[:, inner].mean(axis=1)
         return hue, white, pale
 
-    def _light_of(self, tokens: Floats, board: Floats) -> _Light:
-        """The hue of white under this light: of the brightest things on the board, if any is nearly colourless; that of
+    def _light_of(self, bright: Floats, board: Floats) -> _Light:
+        """The hue of white under this light: of the brightest samples (N, 3), if any is nearly colourless; that of
         the agreed picture, moved as far as the board's own hue has moved since, where there was one."""
         expected, near = np.zeros(2, dtype=np.float32), 0.35
         if self._agreed is not None:
             expected, near = self._agreed.white + board - self._agreed.board, 0.12
-        bright = tokens[tokens[..., 2] > BRIGHT / 2]
         pale = bright[np.linalg.norm(bright[:, :2] - expected, axis=1) < near]
         # A handful of bright samples may be glare; white rims bring hundreds.
         white = np.median(pale[:, :2], axis=0) if len(pale) >= 60 else expected
         return _Light(board, np.asarray(white, dtype=np.float32))
+
+
+def _white_above_board(brightness: Floats) -> float:
+    """How much brighter (log units) than the board there the whitest cell is, from all cells' samples (cells, points)
+    against the board: a dim picture has the same white above its board as a bright one."""
+    return float(np.quantile(brightness, SHOWN, axis=1).max())

@@ -18,6 +18,7 @@ from devices.contract import Frame, Image
 from devices.simulated.tokens import TokenOptions, TokenScene, token_scene
 from devices.simulated.tokens_print import ShotOptions
 from tests.shared import shared_dir
+from tests.vision.light import LIGHTS
 from vision.contract import VisionError
 from vision.reading import SURE_LEAD, Reading
 from vision.tokens import TokenReader
@@ -38,6 +39,12 @@ def position(rng: np.random.Generator, board: Board, players: int) -> dict[str, 
         if rng.uniform() < 0.6:
             look[f"cell:{rng.choice(caves)}"] = f"busy{player + 1}"
     return look
+
+
+def in_caves(*values: str) -> dict[str, str]:
+    """These in the first caves, nothing in the others."""
+    caves = sorted(BOARD.grid["groups"]["cave"])
+    return {f"cell:{c}": v for c, v in zip(caves, [*values, *["-"] * (len(caves) - len(values))], strict=True)}
 
 
 def profile(scene: TokenScene, board: Board, markers: bool) -> TableProfile:
@@ -151,6 +158,30 @@ def test_agreed_colours_follow_the_light(seed: int) -> None:
         assert not wrong
         assert right >= 0.95 * len(look)
         reader.agree(look)
+
+
+@pytest.mark.parametrize("light", sorted(LIGHTS))
+@pytest.mark.parametrize("seed", [31, 32])
+def test_no_light_makes_a_token_something_else(light: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    look = position(rng, BOARD, 4)
+    # Five busy tiles are the most that a game can end with.
+    look |= in_caves("busy1", "busy2", "busy3", "busy4", "busy1")
+    scene = token_scene(rng, BOARD, COLOURS, look, TokenOptions(shot=SMALL))
+    reader = TokenReader(TableProfile(BOARD), COLOURS)
+    right, wrong = outcome(reader.read(Frame(LIGHTS[light](scene.image, rng), 0, 0.0, "")), look)
+    assert not wrong
+    assert right >= 0.6 * len(look)
+
+
+def test_where_most_caves_hold_something_none_is_stated_wrongly() -> None:
+    rng = np.random.default_rng(32)
+    look = position(rng, BOARD, 4) | in_caves("busy1", "busy1", "busy2", "busy3", "busy4", "mole2", "mole3")
+    scene = token_scene(rng, BOARD, COLOURS, look, TokenOptions(shot=SMALL))
+    reading = TokenReader(TableProfile(BOARD), COLOURS).read(Frame(scene.image, 0, 0.0, ""))
+    _, wrong = outcome(reading, look)
+    assert not wrong
+    assert any(f.reason == "unclear" for f in reading.facts.values())
 
 
 def test_drawing_leaves_the_picture_alone() -> None:
