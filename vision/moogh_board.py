@@ -38,8 +38,11 @@ _TOP, _AROUND = 5, (11, 15)
 _FULL, _EMPTY = 0.80, 0.40
 _HALF_FULL = 0.5
 """Share of the square from which there may be a cube."""
-_BRIGHTER = 0.10
-"""White is at least so much brighter than the brightest tenth of the board."""
+_BRIGHTER = 0.2
+"""White is at least so much brighter than the brightest of the board about it: the print's light spots have soft edges,
+and what lies beside a dark one is as bright on its other side."""
+_BESIDE = (13, 21)
+"""Sides (px) of the square band about a cube in which the board is seen."""
 _BIG, _CLEAR_FIT = 0.55, 0.86
 """Share of a square of the beast's size that is not the board's from which the beast may be there, and correlation from
 which a die is believed where there is no such square."""
@@ -99,11 +102,9 @@ def read_ground(
     apart = _length(hue - own[..., :2])
     beast = known_beast or _beast(picture, camera, spec, hue, apart > _ALIEN)
     die = _hidden(camera, spec, beast, light.shape)
-    board = seen[RIM:-RIM, RIM:-RIM, 2]
-    brightest = float(np.quantile(board[::3, ::3], 0.9))
     white = (np.minimum(_length(hue), apart) < _PALE) & (light > _BRIGHT / 2) & ~die
     masks = {name: mask & ~die for name, mask in _masks(hue, light, apart, hues).items()}
-    masks["white"] = white & (light > _BRIGHT) & (seen[..., 2] > brightest + _BRIGHTER)
+    masks["white"] = white & (light > _BRIGHT) & (light > _beside(light, die) + _BRIGHTER)
     cubes = {name: _cubes(mask, hue, spec) for name, mask in masks.items()}
     known = die.copy()
     for found in cubes.values():
@@ -226,6 +227,16 @@ def _masks(hue: Floats, light: Floats, apart: Floats, hues: Mapping[str, Sequenc
         mask = (nearest == n) & (distance[n] < _NEAR) & (apart > _PALE / 2)
         masks[name] = mask & (light < _DARK) if name == "brown" else mask
     return masks
+
+
+def _beside(light: Floats, die: Bools) -> Floats:
+    """Brightness of the brightest spot, as large as a cube's top, in the band about each pixel of the plan."""
+    inner, outer = _BESIDE
+    band = np.ones((outer, outer), np.uint8)
+    band[(outer - inner) // 2 : (outer + inner) // 2, (outer - inner) // 2 : (outer + inner) // 2] = 0
+    spots = cv2.blur(light, (_TOP, _TOP))
+    spots[die] = _DARK
+    return np.asarray(cv2.dilate(spots, band), dtype=np.float32)
 
 
 def _cubes(mask: Bools, hue: Floats, spec: GroundSpec) -> tuple[Cube, ...]:

@@ -18,6 +18,7 @@ from devices.contract import Frame, Image
 from devices.simulated.moogh import MooghOptions, MooghScene, moogh_scene, random_look
 from devices.simulated.tokens_print import ShotOptions
 from tests.shared import shared_dir
+from tests.vision.light import LIGHTS
 from tests.vision.test_tokens import bad_pictures
 from vision.contract import VisionError
 from vision.moogh import OFF_BOARD, MooghReader
@@ -132,6 +133,18 @@ def test_under_a_hand_nothing_is_stated_wrongly() -> None:
         options = MooghOptions(shot=replace(SHOT, hand_at_mm=spot))
         reading = reading_of(moogh_scene(np.random.default_rng(7), BOARD, LOOK, options), True)
         assert not wrong(reading, LOOK)
+
+
+@pytest.mark.parametrize("light", sorted(LIGHTS))
+@pytest.mark.parametrize("seed", [31, 32])
+def test_no_light_states_anything_wrongly(light: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    look = {**random_look(rng, BOARD), "cube:white": "dead"}
+    scene = moogh_scene(rng, BOARD, look, MooghOptions(shot=SHOT))
+    lit = replace(scene, image=LIGHTS[light](scene.image, rng))
+    reading = reading_of(lit, True)
+    assert not wrong(reading, look)
+    assert right(reading, look) >= 4
 
 
 def test_cards_that_were_moved_are_found_again() -> None:
