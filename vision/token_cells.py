@@ -104,6 +104,7 @@ class CellBoard:
         self._rings = [(self.distance >= a) & (self.distance < b) for a, b in pairwise((0.0, *RINGS))]
         self.within = self.distance < RINGS[-1]
         self._spots, self._kinds, self._beside = _spots(self.poses)
+        self._crossings, self._sides = _about(self.poses, self._spots, self._kinds, self._beside)
         self._basis = _quadratic(self.poses, self.poses)
         self._spot_basis = _quadratic(self._spots, self.poses)
 
@@ -150,8 +151,8 @@ class CellBoard:
                 reach = np.hypot(*(alien @ self._points.astype(np.float32)).T)
                 lean[taken] = reach / np.maximum(alien.sum(axis=1), 10)
         taken = strange > PRESENT / 2
-        odd = self._odd(between) & ~self._behind(cells.leaning, taken)
-        covered, touched = self._covered(odd)
+        odd = self._odd(between)
+        covered, touched = self._covered(odd, odd & ~self._behind(cells.leaning, taken))
         return Presence(strange, lean, covered, touched, self._beside_token(odd, taken), crowded, ground)
 
     def _beside_usual(self, rings: Floats, group: Bools) -> Floats:
@@ -202,13 +203,17 @@ class CellBoard:
         steps = self._spots[None, :, :2] - (self.poses[taken, :2] + leaning[taken])[:, None]
         return np.asarray((np.einsum("csi,csi->cs", steps, steps) < self._shade_mm**2).any(axis=0))
 
-    def _covered(self, odd: Bools) -> tuple[Bools, Bools]:
-        """Cells with half of their crossings odd (something larger than a token lies there), and those with one of them
-        and two sides odd."""
-        crossing = self._beside[:, self._kinds == 0]
-        count, strange = crossing.sum(axis=1), crossing @ odd[self._kinds == 0].astype(np.intp)
-        sides = self._beside[:, self._kinds > 0] @ odd[self._kinds > 0].astype(np.intp)
-        return np.asarray((strange > 1) & (2 * strange >= count)), np.asarray((strange > 0) & (sides > 1))
+    def _covered(self, odd: Bools, unexplained: Bools) -> tuple[Bools, Bools]:
+        """Cells with half of their crossings odd (something larger than a token lies there: then it lies on the side
+        between two of them too), and those with one of them odd and two sides that no token explains, or with all."""
+        crossing, side = (np.append(odd, False)[each] for each in (self._crossings, self._sides))
+        count, strange = (self._crossings >= 0).sum(axis=1), crossing.sum(axis=1)
+        joined = (crossing & np.roll(crossing, -1, axis=1) & side).any(axis=1)
+        across = (crossing[:, :2] & crossing[:, 2:]).any(axis=1)
+        unexpected = np.append(unexplained, False)[self._sides]
+        sides = np.where(strange == count, side.sum(axis=1), unexpected.sum(axis=1))
+        covered = (strange > 1) & (2 * strange >= count) & (joined | across)
+        return np.asarray(covered), np.asarray((strange > 0) & (sides > 1))
 
     def _beside_token(self, odd: Bools, taken: Bools) -> Bools:
         """Cells that seem empty though something lies between them and others that seem so too."""
@@ -258,6 +263,20 @@ def _spots(poses: Array) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
     for n, cells in enumerate(owners):
         beside[cells, n] = 1
     return np.array(spots).reshape(-1, 3), np.array(kinds, dtype=np.intp), beside
+
+
+def _about(
+    poses: Array, spots: Array, kinds: NDArray[np.intp], beside: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Numbers of each cell's crossings and sides (N, 4 each; -1 where there is none), counter-clockwise: a crossing,
+    then the side between it and the next."""
+    result = np.full((2, len(poses), 4), -1, dtype=np.intp)
+    for cell, spot in zip(*np.nonzero(beside), strict=True):
+        x, y = spots[spot, :2] - poses[cell, :2]
+        eighth = round(np.arctan2(y, x) / (np.pi / 4)) % 8
+        # Crossings lie at 45, 135, 225 and 315 degrees, sides at 90, 180, 270 and 0.
+        result[int(kinds[spot] > 0), cell, (eighth - 1) // 2 % 4] = spot
+    return result[0], result[1]
 
 
 def _weighted_fit(basis: Array, values: Array, weight: Array) -> Array:
