@@ -51,9 +51,9 @@ def check_start(draft: Draft, reading: Reading) -> None:
         _start_read(draft, start, [], [])
         return
     key = next(k for k in look if look[k] != rival[k])
-    asked = waited if hidden else confirmed(draft, f"unread {key}", reading.time_s, ASK_S)
+    # Said first: what is said anew starts every waiting anew.
     _start_read(draft, None, unread_places(reading, [key]), [key])
-    if asked:
+    if waited if hidden else confirmed(draft, f"unread {key}", reading.time_s, ASK_S):
         values = [value for value, _ in reading.facts[key].ranked[:6]]
         choices = [choice(v, fact_words(match.game, key, v), "fact", facts={key: v}) for v in values]
         draft.ask(Message("table.what_lies_here", (("place", place_of(key)),)), choices, [place_of(key)], {})

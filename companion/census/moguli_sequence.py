@@ -88,11 +88,13 @@ class _Game:
         """Hears a reading of a frame after `turns` true turns; the look agreed on, if the reading shows it."""
         if not reading.board_found or not reading.facts or reading.troubles:
             return None
-        self._match = step(self._match, Seen(reading, "", CAMERA)).match
         true_look = {key: value for key, value, _ in facts_of(shot.truth)}
+        self._match = step(self._match, Seen(reading, "", CAMERA)).match
         if self._match.question is not None:
             self._asked.add(turns)
             self._answer(true_look, turns)
+            # The answer takes no time, and the table lies as it did.
+            self._match = step(self._match, Seen(reading, "", CAMERA)).match
         judged = self._match.judgement
         if judged is not None and judged.kind == "illegal":
             self._illegal[turns] = judged.words.id

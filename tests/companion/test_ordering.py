@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from companion.commands import COMMANDS
+from companion.doubts import ASK_S
 from companion.evidence import Author, Chose
 from companion.fold import BrokenHistoryError, fold
 from companion.games.contract import Message
@@ -223,7 +224,8 @@ def test_a_doubtful_tile_at_the_start_is_asked() -> None:
     truth = table.look()["path:b3"]
     other = next(v for v in ("NE", "ES", "SW", "NW") if v != truth)
     weak = {"path:b3": {truth: -0.5, other: 0.0, "NS": -15.0}}
-    table.see(weak=weak, times=3)
+    table.see(weak=weak)
+    table.see(weak=weak, step_s=ASK_S)
     question = table.match.question
     assert question is not None and {c.facts["path:b3"] for c in question.choices} >= {truth, other}
     chosen = next(c for c in question.choices if c.facts["path:b3"] == truth)
