@@ -47,7 +47,7 @@ class Lens:
 class Board:
     """A board spec. `corners_mm` are its four corners in the plane of the table, in the order of `corner_names`;
     `places_mm` the centre of every place; `sizes_mm` named lengths of pieces; `grid` whatever else the game's spec
-    file says of its grid."""
+    file says of its grid; `variant` which of the game's boards it is, empty for the usual one."""
 
     game: str
     provenance: str
@@ -57,6 +57,7 @@ class Board:
     sizes_mm: Mapping[str, float]
     markers: Markers | None
     grid: Mapping[str, Any] = field(default_factory=dict)
+    variant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +85,24 @@ def square_marker(centre_mm: Point, size_mm: float, height_mm: float = 0.0) -> C
     return ((x - h, y + h, height_mm), (x + h, y + h, height_mm), (x + h, y - h, height_mm), (x - h, y - h, height_mm))
 
 
-def load_board(game: str, path: Path | None = None) -> Board:
-    """The board spec of `game`, from `path` or the one that ships; raises CalibrationError naming file and key."""
-    source = path if path is not None else resources.files("calibration") / "boards" / f"{game}.toml"
+def load_board(game: str, path: Path | None = None, variant: str = "") -> Board:
+    """The board spec of `game`, from `path` or the one that ships (of that `variant`); raises CalibrationError naming
+    file and key."""
+    name = f"{game}_{variant}" if variant else game
+    source = path if path is not None else resources.files("calibration") / "boards" / f"{name}.toml"
     try:
         data = tomllib.loads(source.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise CalibrationError(f"there is no board spec for {game}: {source} does not exist") from None
+        raise CalibrationError(f"there is no board spec for {name}: {source} does not exist") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CalibrationError(f"cannot read the board spec {source}: {error}") from error
     try:
-        return _board(game, data)
+        return _board(game, variant, data)
     except (KeyError, TypeError, ValueError) as error:
         raise CalibrationError(f"the board spec {source} lacks or garbles {error}") from error
 
 
-def _board(game: str, data: Mapping[str, Any]) -> Board:
+def _board(game: str, variant: str, data: Mapping[str, Any]) -> Board:
     markers = None
     if "markers" in data:
         spec = data["markers"]
@@ -122,6 +125,7 @@ def _board(game: str, data: Mapping[str, Any]) -> Board:
         sizes_mm={k: float(v) for k, v in data.get("sizes_mm", {}).items()},
         markers=markers,
         grid=dict(data.get("grid", {})),
+        variant=variant,
     )
 
 
@@ -133,6 +137,10 @@ def _places(data: Mapping[str, Any]) -> dict[str, Point]:
         reach, pitch = int(grid["diamond"]), float(grid["pitch_mm"])
         steps = range(-reach, reach + 1)
         return {f"{u},{v}": (u * pitch, v * pitch) for u in steps for v in steps if abs(u) + abs(v) <= reach}
+    if "square" in grid:
+        side, pitch = int(grid["square"]), float(grid["pitch_mm"])
+        middle = (side - 1) / 2
+        return {f"{x},{y}": ((x - middle) * pitch, (y - middle) * pitch) for x in range(side) for y in range(side)}
     if "columns" not in grid:
         return {}
     pitch = float(grid["pitch_mm"])
@@ -149,6 +157,7 @@ def save_profile(profile: TableProfile, path: Path) -> None:
     data: dict[str, Any] = {
         "version": VERSION,
         "game": board.game,
+        "variant": board.variant,
         "camera": profile.camera,
         "figures": profile.figures,
         "corners_px": [list(p) for p in profile.corners_px],
@@ -183,7 +192,7 @@ def load_profile(path: Path) -> TableProfile:
         found = data.get("version")
         raise CalibrationError(f"the table profile {path} has version {found!r}, this program reads {VERSION}; {cure}")
     try:
-        board = load_board(str(data["game"]))
+        board = load_board(str(data["game"]), variant=str(data.get("variant", "")))
         if "markers" in data:
             spec = data["markers"]
             corners = {

@@ -20,7 +20,7 @@ from companion.bulletin import Bulletin
 from companion.caller import Caller
 from companion.clips import FOLDER as CLIPS
 from companion.clips import Clips
-from companion.config import DATA, Config, ConfigError, load_config
+from companion.config import DATA, Config, ConfigError, chosen, load_config
 from companion.demo import NAMES, Demo
 from companion.enrolment import FOLDER as ENROLLED
 from companion.enrolment import Enrolment
@@ -90,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--seed", type=int, help="the same seed plays the same games")
     demo.add_argument("--data-file", type=Path, help="your own tile set, board, cards or catalogue")
     demo.add_argument("--players", type=_count, metavar="N", help="how many play (default: two, or the fewest)")
+    _options(demo)
     demo.add_argument("--hints", action="store_true", help="players may ask for a hint")
     demo.add_argument("--speed", default="1", help="times real time, or max (default: 1)")
     demo.add_argument("--turns", type=_count, help="end after so many turns and say how many were right")
@@ -169,6 +170,7 @@ def _parser() -> argparse.ArgumentParser:
 
     mat = commands.add_parser("mat", help="a table mat or a sheet of markers to print, as SVG in true size")
     mat.add_argument("game")
+    _options(mat)
     mat.add_argument("--markers", action="store_true", help="only the markers, on A4, to cut out")
     mat.add_argument("--out", type=_output, metavar="FILE", help="write to a file (default: standard output)")
     mat.set_defaults(command=tools.mat)
@@ -183,6 +185,11 @@ def _served(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", help="the address to serve on (default: 127.0.0.1, this machine only)")
     parser.add_argument("--port", type=int, help="the port (default: 8000; 0 takes a free one)")
     parser.add_argument("--data", type=Path, help="the folder for the journal")
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    words = "an option of the game, such as layout=square13; may be given several times"
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=words)
 
 
 def _count(text: str) -> int:
@@ -215,7 +222,8 @@ def _demo(args: argparse.Namespace) -> int:
         bulletin = Bulletin()
         clips = Clips(data / CLIPS)
         service = _service(journal, bulletin, games, clips, hints=args.hints)
-        demo = Demo(entry, service, bulletin, seed, speed, _scenario(args.scenario), _players(args.players, entry))
+        options, count = chosen(entry, args.option), _players(args.players, entry)
+        demo = Demo(entry, service, bulletin, seed, speed, _scenario(args.scenario), count, options)
         disk = FaultyDisk(FolderDisk(data), demo.room.faults)
         journal.before_write = disk.before_write
         if args.record:

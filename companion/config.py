@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from companion.caller import VOICES
 from companion.consent import UNDO
-from companion.registry import GAMES
+from companion.registry import GAMES, GameEntry
 from companion.words import LANGUAGES
 
 DATA = Path.home() / ".local" / "share" / "tabletop-companion"
@@ -51,6 +52,22 @@ class Config:
     voice: str = ""
     host: str = "127.0.0.1"
     port: int = 8000
+
+
+def chosen(entry: GameEntry, given: Sequence[str]) -> dict[str, str | int | bool]:
+    """A game's options: its defaults, but those given as `name=value`; raises ConfigError that names what there
+    is."""
+    known = {o.name: o for o in entry.load_rules().options()}
+    options = {o.name: o.default for o in known.values()}
+    for text in given:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise ConfigError(f"--option {text}: {entry.name} has no option {name!r}; known are {', '.join(known)}")
+        choices = {str(c).lower(): c for c in known[name].choices}
+        if value.lower() not in choices:
+            raise ConfigError(f"--option {text}: {name} is one of {', '.join(choices)}, not {value!r}")
+        options[name] = choices[value.lower()]
+    return options
 
 
 def load_config(file: Path) -> Config:

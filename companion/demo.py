@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -44,7 +44,7 @@ class Unready(Exception):
 
 class Demo:
     """Simulated players at a simulated table, in simulated time; `speed` None never sleeps. `players`: how many, as the
-    game allows (None: two, or the fewest)."""
+    game allows (None: two, or the fewest). `options`: the game's, where they are not its defaults."""
 
     def __init__(
         self,
@@ -55,13 +55,15 @@ class Demo:
         speed: float | None,
         scenario: Sequence[Fault] = (),
         players: int | None = None,
+        options: Mapping[str, str | int | bool] | None = None,
     ) -> None:
         self.game, self.service, self.bulletin = game, service, bulletin
-        self.room = Room(game, service, bulletin, speed, scenario)
         self.tally = Tally()
         self._chance = random.Random(seed)
         self._players = Players(game, self._chance)
         self.rules = self._players.rules
+        self._options = {**{o.name: o.default for o in self.rules.options()}, **(options or {})}
+        self.room = Room(game, service, bulletin, speed, scenario, game.load_board(self._options))
         self._count = players or max(self.rules.min_players, min(2, self.rules.max_players))
         self._schedule = Schedule(random.Random(f"mishaps {seed}"))
         self._fingers, self._teller = Author("button", "simulated"), Author("seat", "simulated")
@@ -111,8 +113,7 @@ class Demo:
     def _begin(self) -> None:
         """Lays the table for a new game and lets the program check the start; raises Unready when it will not do."""
         self.room.match_id = ""
-        options = {o.name: o.default for o in self.rules.options()}
-        count = self._count
+        options, count = self._options, self._count
         start = self.game.deal_start(self._chance)
         self._state = self.rules.new(Setup(NAMES[:count], options, start))
         self._states = [self._state]

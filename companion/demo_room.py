@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from calibration.profile import TableProfile, load_board
+from calibration.profile import Board, TableProfile
 from companion.box import press
 from companion.bulletin import Bulletin
 from companion.demo_clock import DemoClock
@@ -47,10 +47,16 @@ class Room:
     """
 
     def __init__(
-        self, game: GameEntry, service: Service, bulletin: Bulletin, speed: float | None, scenario: Sequence[Fault] = ()
+        self,
+        game: GameEntry,
+        service: Service,
+        bulletin: Bulletin,
+        speed: float | None,
+        scenario: Sequence[Fault],
+        board: Board,
     ) -> None:
         self._game, self._service, self._bulletin, self._speed = game, service, bulletin, speed
-        self.board = load_board(game.name)
+        self.board = board
         self.clock = DemoClock()
         self.faults = Running(self.clock, scenario)
         self._table: SimulatedTable | None = None

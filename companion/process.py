@@ -119,6 +119,11 @@ class EyesProcess:
         """The names of the board's corners, in the order in which they are tapped."""
         return self._task.profile.board.corner_names
 
+    @property
+    def variant(self) -> str:
+        """Which of the game's boards is looked for."""
+        return self._task.profile.board.variant
+
     def tap(self, points: Corners) -> Message | None:
         """From the next picture on the board's corners lie there; children to come are told too. Why not, in words."""
         why = refused_corners(self._task.profile.board, points)

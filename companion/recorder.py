@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from calibration.profile import TableProfile, load_board, load_profile, save_profile
+from calibration.profile import TableProfile, load_profile, save_profile
 from companion.evidence import Author, Chose, Evidence, Rolled, Seen
 from companion.fold import fold
 from companion.games.contract import Json
@@ -30,6 +30,8 @@ from vision.reading import Fact, Piece, Reading
 FORMAT, VERSION = "tabletop companion inputs", 1
 INPUTS, FRAMES, PROFILE = "inputs.jsonl", "frames", "profile.toml"
 SHOWN = 10
+Readers = Callable[[str, Mapping[str, str | int | bool], TableProfile | None], Reader]
+"""Makes the eyes of a game with these options; by this profile, or by the board spec that ships."""
 _ROLL = ("die", "value", "faces", "at_s", "picture")
 
 
@@ -88,13 +90,11 @@ class Replay:
     differences: tuple[str, ...]
 
 
-def replay(
-    file: Path, games: GamesByName, reader_of: Callable[[str], Callable[[TableProfile], Reader]] | None = None
-) -> Replay:
+def replay(file: Path, games: GamesByName, reader_of: Readers | None = None) -> Replay:
     """Gives the recorded inputs to a match again and compares what it makes of each.
 
-    `file` is a recording's folder or its `inputs.jsonl`. With `reader_of` (game name -> reader factory) the kept frames
-    are read anew instead of taking the recorded readings; then only the verdicts are compared, not the events' data.
+    `file` is a recording's folder or its `inputs.jsonl`. With `reader_of` the kept frames are read anew instead of
+    taking the recorded readings; then only the verdicts are compared, not the events' data.
     Raises RecordingError.
     """
     file = file / INPUTS if file.is_dir() else file
@@ -128,23 +128,23 @@ def replay(
 class _Rereader:
     """Reads kept frames with the reader of today."""
 
-    def __init__(self, folder: Path, reader_of: Callable[[str], Callable[[TableProfile], Reader]]) -> None:
+    def __init__(self, folder: Path, reader_of: Readers) -> None:
         self._folder, self._reader_of = folder, reader_of
         self._reader: Reader | None = None
-        self._game = ""
+        self._game: tuple[str, Mapping[str, str | int | bool]] = ("", {})
 
     def again(self, seen: Seen, match: Match) -> Seen:
         """The evidence with a new reading; as recorded where no frame was kept."""
         path = self._folder / FRAMES / frame_name(seen.reading.time_s)
         data = np.frombuffer(path.read_bytes(), np.uint8) if path.exists() else np.zeros(0, np.uint8)
         picture = cv2.imdecode(data, cv2.IMREAD_COLOR) if len(data) else None
-        game = match.game or self._game
-        if picture is None or not game:
+        game = (match.game, match.setup.options) if match.game else self._game
+        if picture is None or not game[0]:
             return seen
         if self._reader is None or game != self._game:
             saved = self._folder / PROFILE
-            profile = load_profile(saved) if saved.exists() else TableProfile(load_board(game))
-            self._reader, self._game = self._reader_of(game)(profile), game
+            self._reader = self._reader_of(*game, load_profile(saved) if saved.exists() else None)
+            self._game = game
         image = np.asarray(picture, np.uint8)
         image.flags.writeable = False
         reading = self._reader.read(Frame(image, seen.reading.frame_number, seen.reading.time_s, str(path)))

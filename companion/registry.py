@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from calibration.profile import Board, TableProfile
+from calibration.profile import Board, TableProfile, load_board
 from companion.eyes import RestWatch
 from companion.games.contract import DataUsed, Look, Message, Rules
 from companion.games.data_form import DataForm
@@ -66,7 +66,8 @@ class GameEntry:
     `rules`: the `Rules` object. `choose`: a `Chooser`, or a class of such for players with a memory. `hint`: a
     `Hinter`. `illegal`: a `Planter`. `deal`: a `Dealer`, where a start is dealt. `data`: a `DataLoader`; `data_file`
     the user's own file for it; `form` makes a `DataForm` of that file or None. `figures`: a `FigureForm`, where figures
-    are enrolled. `reader`: a `Reader` class that takes a `TableProfile`. `table`: a `TableFactory`. (The board is drawn
+    are enrolled. `board`: the option that says on which of the game's boards it is played, where there are
+    several. `reader`: a `Reader` class that takes a `TableProfile`. `table`: a `TableFactory`. (The board is drawn
     by `web`, by the name.)
     """
 
@@ -80,6 +81,7 @@ class GameEntry:
     data_file: Path | None = None
     form: str = ""
     figures: str = ""
+    board: str = ""
     reader: str = ""
     rest: str = ""
     measured: str = ""
@@ -139,6 +141,14 @@ class GameEntry:
         given = dict(used.start) if used is not None else {}
         return self._part("deal")(chance, given) if self.deal else given or None
 
+    def load_board(self, options: Mapping[str, str | int | bool]) -> Board:
+        """The spec of the board on which a game with these options is played."""
+        if not self.board:
+            return load_board(self.name)
+        usual = next(o.default for o in self.load_rules().options() if o.name == self.board)
+        wanted = options.get(self.board, usual)
+        return load_board(self.name, variant="" if wanted == usual else str(wanted))
+
     def load_reader(self) -> Callable[[TableProfile], Reader]:
         """The factory of the game's eyes."""
         reader: Callable[[TableProfile], Reader] = self._part("reader")
@@ -197,6 +207,7 @@ GAMES: Mapping[str, GameEntry] = {
             rules="companion.games.maulwurf.rules:RULES",
             choose="companion.games.maulwurf.players:choose",
             data="companion.games.maulwurf.layout:used",
+            board="layout",
             reader="vision.tokens:TokenReader",
             table="devices.simulated.token_table:TokenTable",
         ),

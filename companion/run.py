@@ -91,6 +91,7 @@ class Table:
                 self._enrolment.photograph = self._eyes.photograph
                 self._enrolment.changed = self._learn_figures
             self._service.watch(self._eyes)
+            self._service.on_opened = self._look_at_board
             self._eyes.start()
 
     def stop(self) -> None:
@@ -103,9 +104,19 @@ class Table:
         if self._eyes is not None:
             self._eyes.renew(self._profile())
 
+    def _look_at_board(self) -> None:
+        """Eyes by the spec of the board that is played on now, where they look at another one."""
+        profile = self._profile()
+        if self._eyes is not None and self._eyes.variant != profile.board.variant:
+            self._eyes.renew(profile)
+
     def _profile(self) -> TableProfile:
-        """The table's profile, with the figures that are enrolled."""
-        profile, enrolment = self._saved_profile(), self._enrolment
+        """The table's profile, of the board that the game is played on, with the figures that are enrolled."""
+        profile, enrolment, match = self._saved_profile(), self._enrolment, self._service.match
+        if match.game == self._config.game:
+            board = game(match.game).load_board(match.setup.options)
+            if board.variant != profile.board.variant:
+                profile = replace(profile, board=board, corners_px=())
         if enrolment is not None and enrolment.catalogue is not None:
             return replace(profile, figures=str(enrolment.folder))
         return profile

@@ -95,6 +95,8 @@ class Service:
         self._signal = ""
         self.on_input: Callable[[Evidence, Step], None] = lambda evidence, done: None
         """Called after every input that was worked off, in the order of the inputs; a recorder listens here."""
+        self.on_opened: Callable[[], None] = lambda: None
+        """Called when a new game has been opened: it may be played on another board."""
         self.write_s = 0.0
         """How long the newest write to the disk took."""
         self._picture = ""
@@ -261,6 +263,8 @@ class Service:
             self.match = done.match
             if any(e.kind == "side" for e in done.events) and self._watcher is not None:
                 self._watcher.turn_board(done.match.side)
+            if any(e.kind == "opened" for e in done.events):
+                self.on_opened()
             self._moments.note(before, done.match, done.events, evidence, self._watcher)
         if isinstance(evidence, Seen) and evidence.reading.facts:
             self._picture = evidence.picture

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from calibration.mat import marker_sheet_svg, mat_svg
-from calibration.profile import load_board
+from calibration.profile import TableProfile
 from companion.bench.perft import divided
 from companion.bench.perft import perft as counted
-from companion.config import DATA, Config, load_config
+from companion.config import DATA, Config, chosen, load_config
 from companion.doctor import examine, this_machine
 from companion.fold import fold
 from companion.games.contract import Message
@@ -27,6 +28,7 @@ from companion.registry import GAMES, game, games_with, rules_of
 from companion.words import LANGUAGES, catalogue, placeholders, say
 from devices.camera import open_camera
 from devices.serial_port import candidate_ports
+from vision.contract import Reader
 
 _SIGNS = {"well": "ok", "note": "- ", "ill": "!!"}
 
@@ -108,11 +110,16 @@ def report(args: argparse.Namespace) -> int:
 
 def replay_inputs(args: argparse.Namespace) -> int:
     """What a recording comes to when it is judged again."""
-    found = replay(args.file, rules_of, (lambda name: game(name).load_reader()) if args.eyes else None)
+    found = replay(args.file, rules_of, _eyes if args.eyes else None)
     for difference in found.differences[:SHOWN]:
         print(difference)
     print(f"inputs {found.inputs} turns {found.turns} differences {len(found.differences)}")
     return 1 if found.differences else 0
+
+
+def _eyes(name: str, options: Mapping[str, str | int | bool], profile: TableProfile | None) -> Reader:
+    entry = game(name)
+    return entry.load_reader()(profile or TableProfile(entry.load_board(options)))
 
 
 def perft(args: argparse.Namespace) -> int:
@@ -127,8 +134,8 @@ def perft(args: argparse.Namespace) -> int:
 
 def mat(args: argparse.Namespace) -> int:
     """Draws a board's mat or its markers."""
-    game(args.game)
-    board = load_board(args.game)
+    entry = game(args.game)
+    board = entry.load_board(chosen(entry, args.option))
     svg = marker_sheet_svg(board) if args.markers else mat_svg(board)
     if args.out is None:
         print(svg)

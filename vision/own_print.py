@@ -1,7 +1,7 @@
 """A board found without markers or tapped corners: by its outline, believed only where its own print lies within.
 
-What is known of each print comes from the board spec: an arena has its line (`grid.wall`), a diamond its caves
-(`grid.diamond`, `grid.groups`), a hunting ground its rocks (`grid.obstacles`).
+What is known of each print comes from the board spec: an arena has its line (`grid.wall`), a board of cells its caves
+(`grid.groups`; a diamond also the bare sheet about it), a hunting ground its rocks (`grid.obstacles`).
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ ALIKE = 0.6
 """Cosine between the looks of the line along different sides from which it is one line."""
 LEAST_SCORE = 3.0
 """Spreads of the other cells by which caves or rocks must differ from them."""
+MORE = 2.0
+"""How many times further from the plain cells caves must be than most of these are."""
 AHEAD = 1.3
 """How many times better one way up must be than the other where the print tells them apart."""
 ROCKS_ALIKE = 0.5
@@ -80,7 +82,7 @@ def find_board(picture: Image, board: Board, lens: Lens | None = None) -> tuple[
         best = max(found, key=lambda f: round(f[0], 1))[1]
         best = np.roll(best, -_wall(small, best, board), axis=0)
     corners = sharpened(picture, (best + 0.5) * scale - 0.5, reach_px=2.5 * scale + 1.0)
-    if "diamond" in board.grid:
+    if _has_caves(board):
         corners = _centred(picture, corners, board)
     a, b, c, d = ((float(x), float(y)) for x, y in corners)
     return a, b, c, d
@@ -90,11 +92,15 @@ def _judge(board: Board) -> Judge | None:
     grid = board.grid
     if "wall" in grid:
         return lambda picture, to_px: _line(picture, to_px, board)
-    if "diamond" in grid and grid.get("groups", {}).get("cave"):
+    if _has_caves(board):
         return lambda picture, to_px: _caves(picture, to_px, board)
     if grid.get("obstacles") and "wide" in grid:
         return lambda picture, to_px: _rocks(picture, to_px, board)
     return None
+
+
+def _has_caves(board: Board) -> bool:
+    return bool(board.places_mm and board.grid.get("groups", {}).get("cave"))
 
 
 def _ways(quad: Array, corners_mm: Array) -> list[Array]:
@@ -277,7 +283,8 @@ def _apart(cells: Floats, plain: Floats) -> Array:
 
 
 def _caves(picture: Image, to_px: Array, board: Board) -> float:
-    """A diamond's caves differ from its plain cells, and so does the sheet beyond its cells."""
+    """The caves differ from the plain cells, more than those from each other, and so does the sheet beyond a diamond's
+    cells."""
     places = board.places_mm
     groups = board.grid["groups"]
     marked = {p for listed in groups.values() for p in listed}
@@ -285,7 +292,12 @@ def _caves(picture: Image, to_px: Array, board: Board) -> float:
     cells = _cells(picture, to_px, np.array(list(places.values())), pitch)
     plain = np.array([p not in marked for p in places])
     caves = np.array([p in groups["cave"] for p in places])
-    off = _apart(cells[caves], cells[plain])
+    # Moles and hands may lie on some of them.
+    off = float(np.quantile(_apart(cells[caves], cells[plain]), 0.3))
+    usual = float(np.quantile(_apart(cells[plain], cells[plain]), 0.6))
+    off = min(off, off * LEAST_SCORE / max(MORE * usual, 1e-6))
+    if "diamond" not in board.grid:
+        return off / LEAST_SCORE
     reach = int(board.grid["diamond"])
     beyond = [
         (su * u * pitch, sv * v * pitch)
@@ -296,8 +308,7 @@ def _caves(picture: Image, to_px: Array, board: Board) -> float:
         for sv in (-1, 1)
     ]
     sheet = _apart(_cells(picture, to_px, np.array(beyond), pitch), cells[plain])
-    # Moles and hands may lie on some of them.
-    return min(float(np.quantile(off, 0.3)), float(np.quantile(sheet, 0.3))) / LEAST_SCORE
+    return min(off, float(np.quantile(sheet, 0.3))) / LEAST_SCORE
 
 
 def _rocks(picture: Image, to_px: Array, board: Board) -> float:

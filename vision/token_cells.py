@@ -164,11 +164,11 @@ class CellBoard:
         off = rings - middle(rings, axis=0)
         flat = off.reshape(len(off), -1).astype(np.float64)
         basis = self._basis[group][:, :3]
-        weight = np.ones(len(flat))
+        rest = flat
         for _ in range(4):
-            rest = flat - basis @ _weighted_fit(basis, flat, weight)
             size = np.sqrt((rest * rest).sum(axis=1))
             weight = 1 / (1 + (size / max(1.5 * _lower_part(size), 1e-6)) ** 4)
+            rest = flat - basis @ _weighted_fit(basis, flat, weight)
         return np.asarray(rest.reshape(off.shape), dtype=np.float32)
 
     def _light_field(self, cells: Cells) -> tuple[Floats, Floats]:
@@ -177,13 +177,14 @@ class CellBoard:
         centre = middle(cells.samples[:, self.within], axis=1).astype(np.float64)
         basis = self._basis
         plain = self._groups[0].astype(np.float64)
-        weight = plain
+        off = np.abs(centre - middle(centre[plain > 0], axis=0)).max(axis=1)
         fit: Array = np.zeros((basis.shape[1], 3))
-        for _ in range(7):
-            fit = _weighted_fit(basis, centre, weight)
-            off = np.abs(centre - basis @ fit).max(axis=1)
+        # First a middle, then a slope, then a curve: tokens side by side at an edge would bend a curve towards them.
+        for terms in (3, 3, 3, 6, 6, 6, 6):
             spread = max(float(spread_of(off[plain > 0], axis=0)), 0.02)
-            weight = plain / (1 + (off / (2 * spread)) ** 4)
+            fit = np.zeros((basis.shape[1], 3))
+            fit[:terms] = _weighted_fit(basis[:, :terms], centre, plain / (1 + (off / (2 * spread)) ** 4))
+            off = np.abs(centre - basis @ fit).max(axis=1)
         between = cells.between - self._spot_basis @ fit
         return (basis @ fit).astype(np.float32), between.astype(np.float32)
 

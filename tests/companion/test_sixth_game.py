@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import companion.demo_room
+import companion.registry
 from companion.bulletin import Bulletin
 from companion.demo import Demo
 from companion.games.contract import Rules
@@ -47,7 +47,7 @@ def test_the_common_parts_name_no_game(path: str) -> None:
 def test_a_sixth_game_is_played_at_the_table_with_its_own_parts_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(companion.demo_room, "load_board", lambda name: toy.board())
+    monkeypatch.setattr(companion.registry, "load_board", lambda name: toy.board())
     rules: Rules[object, object] = TOY.load_rules()
     journal = Journal(tmp_path / "journal.sqlite")
     bulletin = Bulletin()

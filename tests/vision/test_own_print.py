@@ -22,7 +22,7 @@ from devices.simulated.moogh import MooghOptions, moogh_scene, random_look
 from devices.simulated.tokens import TokenOptions, token_scene
 from devices.simulated.tokens_print import ShotOptions
 from tests.shared import shared_dir
-from tests.vision.test_tokens import bad_pictures, outcome
+from tests.vision.test_tokens import COLOURS, bad_pictures, outcome
 from vision.contract import VisionError
 from vision.figures import FigureReader
 from vision.moogh import MooghReader
@@ -32,18 +32,21 @@ from vision.registration import Registration
 from vision.tokens import TokenReader
 
 BOARDS = {name: replace(load_board(name), markers=None) for name in ("maulwurf", "moogui", "moogh")}
+BOARDS["square13"] = replace(load_board("maulwurf", variant="square13"), markers=None)
+LAYOUTS = {"diamond181": "maulwurf", "square13": "square13"}
 SHOT = ShotOptions(size_px=(1280, 720), tilt_deg=(5.0, 20.0))
 
 
-def start_look() -> dict[str, str]:
+def start_look(layout: str = "diamond181") -> dict[str, str]:
     rules = game("maulwurf").load_rules()
-    state = rules.new(Setup(("A", "B", "C", "D"), {o.name: o.default for o in rules.options()}))
+    state = rules.new(Setup(("A", "B", "C", "D"), {o.name: o.default for o in rules.options()} | {"layout": layout}))
     return dict(rules.look(state))
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("heading", [0.0, 90.0, 180.0, 270.0])
-def test_a_diamond_at_the_start_is_found_and_turned_by_its_tokens(heading: float) -> None:
-    board, look = BOARDS["maulwurf"], start_look()
+def test_a_board_of_cells_at_the_start_is_found_and_turned_by_its_tokens(heading: float, layout: str) -> None:
+    board, look = BOARDS[LAYOUTS[layout]], start_look(layout)
     colours = tuple(str(c) for c in board.grid["colours"])
     options = TokenOptions(markers=False, shot=replace(SHOT, heading_deg=heading))
     scene = token_scene(np.random.default_rng(int(heading) + 1), board, colours, look, options)
@@ -115,9 +118,15 @@ def test_other_boards_are_not_taken_for_it() -> None:
     rng = np.random.default_rng(5)
     moles = token_scene(rng, BOARDS["maulwurf"], ("red", "blue"), start_look_of_two(), TokenOptions(False, shot=SHOT))
     assert find_board(moles.image, BOARDS["moogh"]) is None
+    assert find_board(moles.image, BOARDS["square13"]) is None
     look = random_look(rng, BOARDS["moogh"])
     hunt: Image = moogh_scene(rng, BOARDS["moogh"], look, MooghOptions(markers=False, shot=SHOT)).image
     assert find_board(hunt, BOARDS["maulwurf"]) is None
+    assert find_board(hunt, BOARDS["square13"]) is None
+    look = start_look("square13")
+    squares = token_scene(rng, BOARDS["square13"], COLOURS, look, TokenOptions(False, shot=SHOT))
+    assert find_board(squares.image, BOARDS["maulwurf"]) is None
+    assert find_board(squares.image, BOARDS["moogh"]) is None
     assert find_board(hunt, BOARDS["moogui"]) is None
 
 

@@ -11,10 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from calibration.palette import named
-from calibration.profile import Board, Markers, TableProfile, load_board, square_marker
+from calibration.profile import Board, TableProfile, load_board
 from companion.census import maulwurf
+from companion.games.contract import Setup
 from companion.registry import game
 from devices.contract import Frame, Image
+from devices.simulated.token_table import LIT, TokenTable
 from devices.simulated.tokens import TokenOptions, TokenScene, token_scene
 from devices.simulated.tokens_print import ShotOptions
 from tests.shared import shared_dir
@@ -24,6 +26,8 @@ from vision.reading import SURE_LEAD, Reading
 from vision.tokens import TokenReader
 
 BOARD = load_board("maulwurf")
+SQUARE = load_board("maulwurf", variant="square13")
+LAYOUTS = {"diamond181": BOARD, "square13": SQUARE}
 COLOURS = ("red", "blue", "green", "yellow")
 SMALL = ShotOptions(size_px=(1120, 630), tilt_deg=(0.0, 16.0))
 
@@ -86,37 +90,67 @@ def test_what_was_drawn_is_read(seed: int, players: int, printed: bool, markers:
     assert right >= 0.95 * len(look)
 
 
-def square13() -> Board:
-    """The home-made layout of 13 x 13 squares, with markers about it."""
-    size, pitch = 13, 22.0
-    places = {f"{x},{y}": ((x - 6) * pitch, (y - 6) * pitch) for x in range(size) for y in range(size)}
-    even = {f"{x},{y}" for x in range(2, 11, 2) for y in range(2, 11, 2)}
-    caves = {f"{x},{y}" for x in (4, 6, 8) for y in (4, 6, 8)}
-    half = size * pitch / 2 + 4
-    spots = {
-        0: (-half - 36, -half + 20),
-        1: (half + 36, -half + 20),
-        2: (half + 36, half - 20),
-        3: (-half - 36, half - 20),
-    }
-    return replace(
-        BOARD,
-        places_mm=places,
-        corners_mm=((-half, -half), (half, -half), (half, half), (-half, half)),
-        grid={"pitch_mm": pitch, "groups": {"cave": sorted(caves), "tunnel": sorted(even - caves)}},
-        markers=Markers("DICT_4X4_50", {i: square_marker(c, 40.0, 0.4) for i, c in spots.items()}),
-    )
-
-
-def test_another_layout_is_read() -> None:
-    board = square13()
-    rng = np.random.default_rng(5)
-    look = position(rng, board, 3)
-    scene = token_scene(rng, board, COLOURS[:3], look, TokenOptions(shot=SMALL))
-    reading = TokenReader(TableProfile(board), COLOURS[:3]).read(Frame(scene.image, 0, 0.0, ""))
+@pytest.mark.parametrize("markers", [True, False])
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_another_layout_is_read(players: int, markers: bool) -> None:
+    rng = np.random.default_rng(5 + players)
+    look = position(rng, SQUARE, players)
+    scene = token_scene(rng, SQUARE, COLOURS[:players], look, TokenOptions(markers=markers, shot=SMALL))
+    reading = TokenReader(profile(scene, SQUARE, markers), COLOURS[:players]).read(Frame(scene.image, 0, 0.0, ""))
     right, wrong = outcome(reading, look)
     assert not wrong
     assert right >= 0.95 * len(look)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("seed", range(6))
+def test_tokens_side_by_side_at_the_start_are_read_on_any_ground(layout: str, seed: int) -> None:
+    rules = game("maulwurf").load_rules()
+    options = {o.name: o.default for o in rules.options()} | {"layout": layout}
+    look = rules.look(rules.new(Setup(("A", "B", "C", "D"), options)))
+    rng = np.random.default_rng([seed, 9])
+    colours = tuple(str(c) for c in rng.permutation(COLOURS))
+    scene = token_scene(rng, LAYOUTS[layout], colours, look, TokenOptions(printed=seed % 2 == 0, shot=SMALL))
+    reader = TokenReader(TableProfile(LAYOUTS[layout]), colours)
+    right, wrong = outcome(reader.read(Frame(scene.image, 0, 0.0, "")), look)
+    assert not wrong
+    assert right >= 0.94 * len(look)
+
+
+@pytest.mark.parametrize("light", LIT)
+@pytest.mark.parametrize("seed", [1, 3])
+def test_a_busy_tile_is_no_mole_however_dim_the_light(light: str, seed: int) -> None:
+    look = dict.fromkeys((f"cell:{place}" for place in BOARD.places_mm), "-")
+    look |= {"cell:0,-2": "busy1", "cell:0,0": "busy2", "cell:2,2": "busy4"}
+    look |= {"cell:1,1": "mole1", "cell:-3,1": "mole2", "cell:2,5": "mole3", "cell:-1,-4": "mole4"}
+    right, wrong = outcome(TokenReader(TableProfile(BOARD)).read(shown(look, seed, light)), look)
+    assert not wrong
+    assert right >= 0.97 * len(look)
+
+
+def test_caves_that_are_mostly_taken_are_asked_about_or_known_from_before() -> None:
+    caves = BOARD.grid["groups"]["cave"]
+    look = dict.fromkeys((f"cell:{place}" for place in BOARD.places_mm), "-")
+    look |= {f"cell:{cave}": f"busy{n % 4 + 1}" for n, cave in enumerate(caves[:5])}
+    look |= {"cell:1,1": "mole1", "cell:-3,1": "mole2", "cell:2,5": "mole3", "cell:-1,-4": "mole4"}
+    assert not outcome(TokenReader(TableProfile(BOARD)).read(shown(look, 3, "diffuse")), look)[1]
+    reader = TokenReader(TableProfile(BOARD))
+    before = look | {f"cell:{caves[0]}": "-"}
+    reader.read(shown(before, 3, "diffuse"))
+    reader.agree(before)
+    reading = reader.read(shown(look, 3, "diffuse"))
+    assert not outcome(reading, look)[1]
+    facts = [reading.facts[f"cell:{cave}"] for cave in caves]
+    assert [f.best == "-" for f in facts] == [False] * 5 + [True] * 4
+
+
+def shown(look: Mapping[str, str], seed: int, light: str) -> Frame:
+    """A picture of the simulated table."""
+    table = TokenTable(look, BOARD, seed, light=light)
+    table.stage.advance(0.1)
+    frame = table.stage.camera().read(0.0)
+    assert frame is not None
+    return frame
 
 
 def test_a_token_between_two_cells_is_stated_on_neither() -> None:

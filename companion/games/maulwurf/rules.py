@@ -16,6 +16,7 @@ from companion.games.contract import (
     Option,
     Outcome,
     Refusal,
+    RulesError,
     Setup,
 )
 from companion.games.maulwurf import explain as explaining
@@ -88,7 +89,10 @@ class MaulwurfRules:
         """The seats whose nine moles lie at their corners, or every cell that is not as at a start."""
         chosen, fixed = _options(options), dict(given or {})
         layout = notation.layout_of(fixed.get("layout", chosen["layout"]))
-        board = _board(layout, look, bytes(len(layout.cells)))
+        try:
+            board = _board(layout, look, bytes(len(layout.cells)))
+        except RulesError as error:  # another layout lies on the table
+            return (error.refusal,)
         held = [sum(board[c] == corner + 1 for c in start) for corner, start in enumerate(layout.tables.starts)]
         seats = [corner for corner, moles in enumerate(held) if 2 * moles >= MOLES]
         wanted = {c: corner + 1 for corner in seats for c in layout.tables.starts[corner]}
