@@ -47,6 +47,9 @@ APART = 1.8
 """In these, how far apart two players' pawns lie at least: of black and white ones only the brightness differs, by more
 than light differs from row 1 to row 7."""
 
+SEVERAL = 3
+"""So many of each colour are pawns, whatever their colours are called."""
+
 PAWN_SPREAD = np.array([0.08, 0.12, 0.3])
 """How pawns of one colour may differ from one another: glass picks up its surroundings. Where several are seen, their
 own spread counts, but not less than half of this."""
@@ -240,12 +243,15 @@ def _owners(groups: list[tuple[int, Pawn]], named: tuple[Array, Array]) -> tuple
                 # A lone stray beside real groups is more often a finger than the last pawn of its colour.
                 stray = 0.2 * (n == 1) + 0.2 * (m == 1)
                 cost = _length(off * weights) + 0.25 * _length(far * weights) + stray
-                pairs.append((cost, first, second))
+                pairs.append((cost, first, second, min(n, m)))
     pairs.sort(key=lambda pair: pair[0])
     apart = _length((named[0] - named[1]) * weights)
-    if pairs and pairs[0][0] < 0.75 * apart:
-        rival = next((p for p in pairs[1:] if p[1] is pairs[0][2] and p[2] is pairs[0][1]), pairs[0])
-        return (pairs[0][1], pairs[0][2]) if rival[0] - pairs[0][0] > 0.3 else (None, None)
+    if pairs:
+        cost, first, second, fewer = pairs[0]
+        swapped = next((p[0] for p in pairs[1:] if p[1] is second and p[2] is first), math.inf)
+        # A strong colour may lie far beyond its name, and still be the one of the two that its name is nearer to.
+        if cost < 0.75 * apart or (fewer >= SEVERAL and swapped - cost > apart):
+            return (first, second) if swapped - cost > 0.3 else (None, None)
     if not groups:
         return Pawn(named[0], 1.5 * PAWN_SPREAD), Pawn(named[1], 1.5 * PAWN_SPREAD)
     largest = groups[0][1]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from calibration.palette import named
 from companion.census.moguli import facts_of, players_colours, profile_of
 from devices.contract import Frame
 from tests.vision import drawn
@@ -114,6 +115,19 @@ def test_without_names_of_colours_pawns_are_learned_on_the_starting_rows(
     reading = reader.read(drawn.frame(drawn.picture(later, view, seed=0), 1, 1.0))
     assert wrong(reading, later) == []
     assert asked(reading, later) == []
+
+
+@pytest.mark.parametrize("pure", [(6, 4, 205), (205, 4, 30), (10, 150, 4)])
+def test_a_pawn_of_a_purer_colour_than_its_name_is_known_by_the_other_colour(
+    pure: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawn, "PAWNS", {"1": (235, 235, 235), "2": pure})
+    name = {0: "blue", 1: "green", 2: "red"}[int(np.argmax(pure))]
+    truth = dict(drawn.look(9))
+    reader = TileReader(drawn.profile(palette={"pawn1": named("white"), "pawn2": named(name)}))
+    reading = reader.read(drawn.frame(drawn.picture(truth, drawn.camera())))
+    assert wrong(reading, truth) == []
+    assert asked(reading, truth) == []
 
 
 def test_with_unnamed_colours_nobody_is_guessed() -> None:
