@@ -133,6 +133,7 @@ def judge(rules: Rules[Any, Any], position: Position, sight: Sight, looks_tried:
     for cost, look in looks:
         if look != now:
             tales += _tales_of(rules, position, look, cost, now, sight.measured)
+    tales = _with_pieces(tales, now)
     back = list(_takebacks(rules, position, sight, now, [t.look for t in tales if _by_chance(rules, position, t)]))
     tales = [_rarer(tale) if any(tale.look == b.look for b in back) else tale for tale in tales] + back
     if position.presses > 1 or not any(t.stories for t in tales):
@@ -211,7 +212,7 @@ def _tales_of(
             yield Tale("next", score, look, stories, warnings=following.warnings)
         refusals = refusals or following.refusals
     if not legal:
-        prior = ILLEGAL + IDLE * max(0, position.presses - 1) + _pieces_cost(now, look)
+        prior = ILLEGAL + IDLE * max(0, position.presses - 1)
         yield Tale("illegal", -cost - prior, look, refusals=refusals, warnings=warnings, unfinished=unfinished)
 
 
@@ -293,16 +294,27 @@ def _two_turns(rules: Rules[Any, Any], state: Any, look: Look) -> Iterable[tuple
                         yield first, second
 
 
-def _pieces_cost(before: Look, after: Look) -> float:
-    """Prior cost of the pieces that are too many or missing, of kinds of which most places are bare."""
-    total = 0.0
-    for keys, bare in kinds_of(before):
-        if bare is not None:
-            had, has = Counter(before[k] for k in keys), Counter(after[k] for k in keys)
+def _with_pieces(tales: list[Tale], now: Look) -> list[Tale]:
+    """The tales with what it costs illegal ones that pieces come from nowhere or go there. Where a legal turn brings
+    pieces of a kind to the table (tiles out of a hand), more of them are no wonder."""
+    kinds = [(keys, bare) for keys, bare in kinds_of(now) if bare is not None]
+    legal = [tale.look for tale in tales if tale.stories]
+
+    def grows(keys: list[str], bare: str, look: Look) -> bool:
+        return sum(look[k] != bare for k in keys) > sum(now[k] != bare for k in keys)
+
+    laid = [any(grows(keys, bare, look) for look in legal) for keys, bare in kinds]
+
+    def cost(look: Look) -> float:
+        total = 0.0
+        for (keys, bare), from_hands in zip(kinds, laid, strict=True):
+            had, has = Counter(now[k] for k in keys), Counter(look[k] for k in keys)
             for value in (had.keys() | has.keys()) - {bare}:
                 more = has[value] - had[value]
-                total += APPEARS * more if more > 0 else -GOES * more
-    return total
+                total += -GOES * more if more < 0 else 0.0 if from_hands else APPEARS * more
+        return total
+
+    return [replace(t, score=t.score - cost(t.look)) if t.kind == "illegal" else t for t in tales]
 
 
 def separate_changes(before: Look, after: Look) -> list[dict[str, str]]:

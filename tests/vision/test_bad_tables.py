@@ -37,6 +37,28 @@ def test_a_second_tile_of_the_same_kind_is_named_or_asked_about() -> None:
     assert verdict.tale.refusals[0].rule == "muggins.already_on_line"
 
 
+@pytest.mark.parametrize("seed", [1, 3, 5])
+@pytest.mark.parametrize(
+    ("line", "laid", "places"),
+    [
+        (("open 46", "right 16"), {"line:-1": "5-4", "line:2": "1-3"}, ("-1", "2")),
+        (("open 46", "right 16"), {"line:2": "1-3", "line:3": "3-3"}, ("2", "3")),
+        (("open 22",), {"line:-1": "5-2", "line:1": "2-6"}, ("-1", "1")),
+    ],
+)
+def test_two_tiles_laid_at_once_are_named_with_their_rule_and_places(
+    line: tuple[str, ...], laid: dict[str, str], places: tuple[str, ...], seed: int
+) -> None:
+    game = muggins(seed)
+    for turn in line:
+        game.lay(turn)
+    game.table.perform(laid)
+    verdict = game.look()
+    assert verdict.kind == "illegal", verdict
+    refusal = verdict.tale.refusals[0]
+    assert (refusal.rule, refusal.places) == ("muggins.one_a_turn", places)
+
+
 def test_tiles_pushed_apart_are_no_turn_and_nothing_is_lost() -> None:
     game = muggins(1)
     for turn in ("open 14", "right 46", "left 13"):

@@ -178,7 +178,6 @@ def with_look(state: State, facts: Look) -> State | Refusal:
         if key not in now:
             refuse("bad_look", f"{key!r} is no fact of this game", key=key, value=facts[key])
     after = state
-    after = state
     for p in range(state.players):
         value = facts.get(f"hand:{p}", now[f"hand:{p}"])
         if value == now[f"hand:{p}"]:
