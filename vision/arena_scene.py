@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from devices.contract import Frame, Image
+from vision.arena_knock import gone_to, moved
 from vision.pictures import as_bgr
 from vision.sampling import Floats
 
@@ -54,6 +55,9 @@ GONE = 0.6
 """A thing has gone when this share of its place looks like the floor again."""
 NEWS = 0.3
 """A change of a thing's size or place by this share of it is news."""
+TRY_S, FOLLOWED = 0.25, 0.5
+"""What lies still across the arena's edge is compared so often with a floor that has moved in the picture, and is one
+when of what differs no more than this share is left then."""
 LEARN_S = 20.0
 """Time constant with which the floor's look is followed while nothing moves."""
 CLOSER = np.float32(1.5)
@@ -115,6 +119,7 @@ class Scene:
         self._covered: Mask | None = None
         self._blinded = False
         self._learned_s = 0.0
+        self._tried_s = -TRY_S
 
     def look(self, frame: Frame) -> Glimpse:
         """The measures of this frame; a picture that is none counts as all in motion."""
@@ -136,6 +141,9 @@ class Scene:
         self._covered = covered
         strange = cv2.countNonZero(covered) > WHOLE * self._area
         arms, things = self._parts(now, covered, motion)
+        if count < MOVES_PX and cv2.countNonZero(arms) and self._followed(now, covered, frame.time_s):
+            covered = self._covered = _specks_off(_differs(now, self._floor, BRIGHT)) & self._mask
+            arms, things = self._parts(now, covered, motion)
         rocks = count < MOVES_PX and any(self._rocks(box, picture) for box in things)
         if rocks:  # unless what cannot move does so too: then the camera trembles
             rocks = not any(self._rocks(box, picture) for box in self._fixed(covered))
@@ -177,6 +185,26 @@ class Scene:
         assert self._floor is not None and self._mask is not None
         known, seen = (cv2.countNonZero((v.edges > CONTOUR) & self._mask) for v in (self._floor, now))
         return known >= CONTOURS_PX and seen < BLIND * known
+
+    def _followed(self, now: _View, covered: Mask, time_s: float) -> bool:
+        """Whether what seems to be over the arena is the floor of a camera that was knocked; it is followed then."""
+        assert self._floor is not None and self._mask is not None
+        if time_s - self._tried_s < TRY_S:
+            return False
+        self._tried_s = time_s
+        floor = self._floor
+        way = gone_to(floor.edges, now.edges)
+        if way is None:
+            return False
+        there = _View(moved(floor.logs, way, now.logs), moved(floor.edges, way, now.edges))
+        left = cv2.countNonZero(_specks_off(_differs(now, there, BRIGHT)) & self._mask)
+        if left > FOLLOWED * cv2.countNonZero(covered):
+            return False
+        self._floor = there
+        if self._rest is not None:
+            lay = moved(self._rest.astype(np.float32), way, np.zeros_like(now.edges))
+            self._rest = np.asarray(lay > 0.5, dtype=np.uint8)
+        return True
 
     def _begin(self, now: _View, time_s: float, picture: Image) -> None:
         self._floor, self._rest = _own(now), None

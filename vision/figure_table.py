@@ -28,8 +28,8 @@ BUSY, STRANGE, ALIKE = 4.0, 3.0, 0.5
 """A figure that is not seen leads by no more than this in being absent: where it could be overlooked; while something
 unknown lies there; if it is the one that an unknown prism looks most like."""
 NEARLY = 5.0
-"""Log probability up to which a figure that is perhaps this one still tells how far it lies: where it matters the game
-asks what it is."""
+"""Log probability up to which a figure that is perhaps this one still tells how far it lies; what is unknown does so
+for the one that it looks most like. Where it matters the game asks what it is."""
 UNREAD = 6.0
 """The most that the faces of such a prism say against each other."""
 STAIN_MM = 25.0
@@ -120,10 +120,13 @@ def table_facts(pieces: Sequence[Piece], names: Sequence[str], overlooks: bool =
         others = [v for v in piece.facts["figure"].values if v != name]
         absent = max(_log_share(piece.facts["figure"], others), LEAST)
         fact = _figure(piece, here, absent)
+        like = None
         if (strange or overlooks) and fact.best == ABSENT:
-            fact = _unsure_of_absence(fact, name, strange)
+            like = _likeness(name, strange)
+            fact = _perhaps(fact, name, like) if like is not None else _weaker(fact, STRANGE if strange else BUSY)
         facts[f"figure:{name}"] = fact
-        if here > -NEARLY:
+        if here > -NEARLY or like is not None:
+            piece = like or piece
             out = piece.facts["in"].sure(SURE_LEAD) and piece.facts["in"].best == "no"
             facts[f"distance:{name}"] = Fact((OUT,), (0.0,)) if out else piece.facts["distance"]
             doubt = max(doubt, AROUND * piece.sigma)
@@ -146,17 +149,27 @@ def _figure(piece: Piece, here: float, absent: float) -> Fact:
     return Fact(VALUES, scores, hidden=unclear, reason=reason)
 
 
-def _unsure_of_absence(fact: Fact, name: str, strange: Sequence[Piece]) -> Fact:
-    """The fact of a figure that is not seen, while something unknown may be it."""
+def _likeness(name: str, strange: Sequence[Piece]) -> Piece | None:
+    """The unknown thing with faces that looks more like this figure than like any other; None where there is none."""
     for piece in strange:
-        figure, faces = piece.facts["figure"], piece.facts["face"]
+        figure = piece.facts["figure"]
         named = [(x, v) for v, x in zip(figure.values, figure.log_likelihoods, strict=True) if v != UNKNOWN]
-        if name == max(named)[1] and faces.lead > 0.0:
-            shown = _figure(replace(piece, facts={**piece.facts, "figure": Fact((name,), (0.0,))}), 0.0, LEAST)
-            lead = min(fact.lead, ALIKE)
-            levels = [max(x, -UNREAD) - lead for x in shown.log_likelihoods[:-1]]
-            return Fact(VALUES, (*levels, 0.0), fact.hidden, fact.reason)
-    scale = min(1.0, (STRANGE if strange else BUSY) / max(fact.lead, 1e-6))
+        if name == max(named)[1] and piece.facts["face"].lead > 0.0:
+            return piece
+    return None
+
+
+def _perhaps(fact: Fact, name: str, piece: Piece) -> Fact:
+    """The fact of a figure that is not seen, while this unknown thing may be it."""
+    shown = _figure(replace(piece, facts={**piece.facts, "figure": Fact((name,), (0.0,))}), 0.0, LEAST)
+    lead = min(fact.lead, ALIKE)
+    levels = [max(x, -UNREAD) - lead for x in shown.log_likelihoods[:-1]]
+    return Fact(VALUES, (*levels, 0.0), fact.hidden, fact.reason)
+
+
+def _weaker(fact: Fact, most: float) -> Fact:
+    """The same fact with a lead of `most` at most."""
+    scale = min(1.0, most / max(fact.lead, 1e-6))
     return replace(fact, log_likelihoods=tuple(x * scale for x in fact.log_likelihoods))
 
 

@@ -74,3 +74,26 @@ def test_a_shield_that_is_picked_up_and_thrown_again_unread_is_not_taken_back() 
     arena.see(bruma, figure("ari", "immune", unread=6.0), times=3)
     arena.answer({"figure:ari": "immune"})
     assert arena.texts[-1] == "shield p1 again ari=immune bruma=2"
+
+
+def test_an_order_throw_of_which_one_figure_is_unread_is_asked() -> None:
+    arena = Arena(STARTED[0])
+    arena.done(0)
+    arena.see(figure("bruma", "3", (300.0, 120.0)), figure("ari", "immune", (300.0, 330.0), unread=6.0), times=3)
+    arena.answer({"figure:ari": "immune", "figure:bruma": "3"})
+    assert arena.texts[-1] == "order p1=30 p2=180 ~2 ari=immune bruma=3"
+
+
+def test_an_order_throw_of_which_one_figure_is_not_seen_is_waited_for_by_name() -> None:
+    arena = Arena(STARTED[0])
+    bruma = figure("bruma", "3", (300.0, 120.0))
+    arena.see(bruma, times=3)
+    assert arena.kind == "open", "it is not illegal"
+    arena.done(0)
+    arena.see(bruma, times=3)
+    assert arena.kind == "illegal" and arena.match.judgement is not None
+    assert arena.match.judgement.words.id == "moogui.order_waits" and arena.match.judgement.places == ("ari",)
+    arena.see(bruma, figure("ari", "1", (300.0, 330.0)), times=2)
+    arena.done(0)
+    arena.see(bruma, figure("ari", "1", (300.0, 330.0)), times=2)
+    assert arena.texts[-1].startswith("order p1=30 p2=180")

@@ -90,11 +90,12 @@ def test_near_the_edge_it_is_asked_whether_a_figure_is_out() -> None:
 
 
 def test_while_something_unknown_lies_there_no_figure_is_surely_absent() -> None:
-    stranger = piece(Fact(("ari", "koi", UNKNOWN), (-12.0, -12.0, 0.0)))
+    stranger = piece(Fact(("ari", "koi", UNKNOWN), (-12.0, -14.0, 0.0)))
     facts = table_facts([stranger], ["ari", "koi"])
     for name in ("ari", "koi"):
         assert facts[f"figure:{name}"].best == "-" and not facts[f"figure:{name}"].sure(SURE_LEAD)
-        assert f"distance:{name}" not in facts
+    assert facts["distance:ari"].best == "10.0", "it is the one that may be asked about"
+    assert "distance:koi" not in facts
 
 
 def test_a_figure_that_is_hardly_in_doubt_still_tells_how_far_it_lies() -> None:

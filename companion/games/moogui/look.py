@@ -199,6 +199,9 @@ def explain(before: State, seen: Look) -> Explanation[State, Turn]:
         _keep_better(best, story)
     if best:
         return Explanation(stories=tuple(sorted(best, key=lambda s: (s.unseen, text(s.turn)))))
+    waits = _order_waits(before, seen, changed)
+    if waits is not None:
+        return Explanation(refusals=(waits,), unfinished=True)
     return Explanation(refusals=tuple(_refusals(before, seen, changed)))
 
 
@@ -287,6 +290,20 @@ def _seen_order(state: State, game: Game, seen: Look, changed: Look) -> Iterator
         uncertainty = float(seen.get("uncertainty:arena", UNCERTAINTY_MM))
         fallen = {f"figure:{game.character(who)}": OUT for who, mm in told if mm is None}
         yield OrderThrow(told, uncertainty, _seen({**seen, **fallen}, [game.character(who) for who in group]))
+
+
+def _order_waits(state: State, seen: Look, changed: Look) -> Refusal | None:
+    """Which figures are still to be seen of an order throw of which others lie there already."""
+    game = state.game
+    if game is None or state.phase != "order" or state.in_the_way:
+        return None
+    for group in game.groups:
+        pieces = [game.character(who) for who in group]
+        if len(group) > 1 and changed and changed.keys() <= set(pieces):
+            waited = [p for p in pieces if not _there(seen, p) or f"distance:{p}" not in seen]
+            names = ", ".join(figure(state, piece) for piece in waited)
+            return no("moogui.order_waits", *waited, figure=names) if waited else None
+    return None
 
 
 def _refusals(state: State, seen: Look, changed: Look) -> Iterator[Refusal]:

@@ -36,6 +36,8 @@ _FARTHEST_MM = 330.0
 _UNCERTAINTY_MM = 2.0
 P_EQUAL, APART_MM = 0.08, 20.0
 """How often two land equally far from the centre; otherwise their distances differ by so much at least."""
+ROOM_MM = 90.0
+"""Two figures' distances from the centre make so much together at least: there is one place in the middle."""
 
 
 def choose_any(state: State, random: randoms.Random) -> Turn:
@@ -123,11 +125,11 @@ def _order(state: State, turn: OrderThrow, random: randoms.Random) -> OrderThrow
         known = [mm for _, mm in distances if mm is not None]
         if random.random() < P_OUT:
             distances.append((who, None))
-        elif known and random.random() < P_EQUAL:
-            distances.append((who, random.choice(known)))
+        elif (same := [mm for mm in known if 2 * mm > ROOM_MM]) and random.random() < P_EQUAL:
+            distances.append((who, random.choice(same)))
         else:
             mm = round(random.uniform(0.0, _FARTHEST_MM), 1)
-            while any(abs(mm - other) < APART_MM for other in known):
+            while any(abs(mm - other) < APART_MM or mm + other < ROOM_MM for other in known):
                 mm = round(random.uniform(0.0, _FARTHEST_MM), 1)
             distances.append((who, mm))
     readings = []
