@@ -39,8 +39,17 @@ CROWDED = 0.6
 ALIKE = 3
 """So many cells of a rare look that are alike, and not like the others, may be the empty ones."""
 
+ALIEN = 4.0
+"""Spreads from its like at which one sample is not the board."""
+
+ASTRAY = 0.3
+"""Part of a token that must be seen about a spot between cells for something to lie there."""
+
 PRESENT = 6.0
 """Spreads from the board's own look at which a cell as surely holds something as nothing."""
+
+UNSURE = 0.75 * PRESENT
+"""Spreads from which a cell is not taken for empty without a doubt."""
 
 ODD = 9.0
 """Spreads from the others of its kind at which a spot between cells is not the board."""
@@ -105,6 +114,8 @@ class CellBoard:
         self.within = self.distance < RINGS[-1]
         self._spots, self._kinds, self._beside = _spots(self.poses)
         self._crossings, self._sides = _about(self.poses, self._spots, self._kinds, self._beside)
+        self._about_spots = _within(self.poses[:, None, :2] + points, self._spots[:, :2], self._beside, radius)
+        self._least = ASTRAY * np.pi * (radius / STEP_MM) ** 2
         self._basis = _quadratic(self.poses, self.poses)
         self._spot_basis = _quadratic(self._spots, self.poses)
 
@@ -129,6 +140,7 @@ class CellBoard:
         strange = np.zeros(len(self.poses), dtype=np.float32)
         lean = np.zeros(len(self.poses), dtype=np.float32)
         crowded = np.zeros(len(self.poses), dtype=bool)
+        alien = np.zeros((len(self.poses), len(self._points)), dtype=bool)
         widest = np.inf
         for group in self._groups:
             off = self._beside_usual(rings[group], group)
@@ -140,20 +152,21 @@ class CellBoard:
                 widest = VARIED * spread
             score = off / spread
             strange[group] = np.sqrt(np.mean(np.sum(score[..., :2] ** 2, axis=2) + 0.3 * score[..., 2] ** 2, axis=1))
-            # Sample by sample: where what is not the board as it is printed there has its middle.
-            taken = group & (strange > PRESENT / 2)
             crowded[group] = _crowded(score, strange[group] > PRESENT / 2)
-            if taken.any():
-                # Some forty cells say well enough how the print looks.
-                like = relative[group][:: max(1, int(group.sum()) // 40), :, :2]
-                away = np.abs(relative[taken][..., :2] - middle(like, axis=0)).max(axis=2)
-                alien = (away > 4 * NOISE[0]).astype(np.float32)
-                reach = np.hypot(*(alien @ self._points.astype(np.float32)).T)
-                lean[taken] = reach / np.maximum(alien.sum(axis=1), 10)
+            # Sample by sample; some forty cells say well enough how the print looks.
+            like = relative[group][:: max(1, int(group.sum()) // 40), :, :2]
+            usual = middle(like, axis=0)
+            away = np.abs(relative[group][..., :2] - usual)
+            alien[group] = (away > ALIEN * np.maximum(spread_of(like - usual, axis=0), NOISE[0])).any(axis=2)
+            # Where what is not the board as it is printed there has its middle.
+            holds = strange[group] > PRESENT / 2
+            foreign = alien[group][holds].astype(np.float32)
+            reach = np.hypot(*(foreign @ self._points.astype(np.float32)).T)
+            lean[np.flatnonzero(group)[holds]] = reach / np.maximum(foreign.sum(axis=1), 10)
         taken = strange > PRESENT / 2
         odd = self._odd(between)
         covered, touched = self._covered(odd, odd & ~self._behind(cells.leaning, taken))
-        return Presence(strange, lean, covered, touched, self._beside_token(odd, taken), crowded, ground)
+        return Presence(strange, lean, covered, touched, self._astray(alien, strange > UNSURE), crowded, ground)
 
     def _beside_usual(self, rings: Floats, group: Bools) -> Floats:
         """How far each cell's rings (cells, rings, 3) are off those of its like: of few, off the look that most of them
@@ -216,10 +229,13 @@ class CellBoard:
         covered = (strange > 1) & (2 * strange >= count) & (joined | across)
         return np.asarray(covered), np.asarray((strange > 0) & (sides > 1))
 
-    def _beside_token(self, odd: Bools, taken: Bools) -> Bools:
-        """Cells that seem empty though something lies between them and others that seem so too."""
-        loose = odd & (taken.astype(np.intp) @ self._beside == 0)
-        return np.asarray((self._beside[:, loose].sum(axis=1) > 0) & ~taken)
+    def _astray(self, alien: Bools, taken: Bools) -> Bools:
+        """Cells that seem empty though enough of a token is seen (`alien` samples of cells that seem so) about a spot
+        between them and others."""
+        spot, cell, point = self._about_spots
+        seen = alien[cell, point] & ~taken[cell]
+        there = np.bincount(spot[seen], minlength=len(self._spots)) > self._least
+        return np.asarray((self._beside[:, there].sum(axis=1) > 0) & ~taken)
 
 
 _CROSS = Stencil(np.array([(0.0, 0.0), (1.2, 0.8), (-0.8, 1.2), (-0.4, -1.3)]))
@@ -278,6 +294,20 @@ def _about(
         # Crossings lie at 45, 135, 225 and 315 degrees, sides at 90, 180, 270 and 0.
         result[int(kinds[spot] > 0), cell, (eighth - 1) // 2 % 4] = spot
     return result[0], result[1]
+
+
+def _within(
+    samples: Array, spots: Array, beside: NDArray[np.intp], reach: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Which spots (S, 2) have which samples (cells, points, 2) of the cells beside them within reach: indices of spots,
+    cells and points."""
+    found = []
+    for spot, at in enumerate(spots):
+        owners = np.flatnonzero(beside[:, spot])
+        cell, point = np.nonzero(np.linalg.norm(samples[owners] - at, axis=2) <= reach)
+        found.append(np.stack([np.full(len(cell), spot), owners[cell], point]))
+    spot, cell, point = np.concatenate(found, axis=1)
+    return spot, cell, point
 
 
 def _weighted_fit(basis: Array, values: Array, weight: Array) -> Array:

@@ -18,7 +18,7 @@ from vision.pictures import as_bgr
 from vision.reading import SURE_LEAD, Fact, Reading
 from vision.registration import Registration, board_corners_px
 from vision.sampling import Bools, Floats
-from vision.token_cells import PRESENT, CellBoard, Cells, no_print
+from vision.token_cells import PRESENT, UNSURE, CellBoard, Cells, no_print
 from vision.token_colours import Palette, distances
 from vision.unchanged import Unchanged
 
@@ -201,7 +201,7 @@ class TokenReader:
                 sure & (cells.burnt > 0.6),
                 (sure & (there.lean > 0.5)) | there.loose,
                 # Something odd, but no token that is known.
-                there.crowded | ((strange > 0.75 * PRESENT) & (scores.argmax(axis=1) == 0)),
+                there.crowded | ((strange > UNSURE) & (scores.argmax(axis=1) == 0)),
             ],
             ["out_of_picture", "hand", "glare", "askew", "unclear"],
             "",

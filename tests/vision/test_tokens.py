@@ -168,6 +168,32 @@ def test_a_token_between_two_cells_is_stated_on_neither() -> None:
     assert all(any(not reading.facts[k].sure(SURE_LEAD) for k in pair) for pair in pairs)
 
 
+@pytest.mark.parametrize("light", LIT)
+@pytest.mark.parametrize("seed", [20, 21])
+def test_a_token_anywhere_between_cells_is_never_missing(light: str, seed: int) -> None:
+    chance = np.random.default_rng([seed, LIT.index(light)])
+    groups = {p for listed in BOARD.grid["groups"].values() for p in listed}
+    every = ((u, v) for u in range(-6, 7, 3) for v in range(-6, 7, 3) if abs(u) + abs(v) <= 6)
+    spots = [f"{u},{v}" for u, v in every if f"{u},{v}" not in groups]
+    look = dict.fromkeys((f"cell:{place}" for place in BOARD.places_mm), "-")
+    look |= {f"cell:{place}": f"mole{n % 4 + 1}" for n, place in enumerate(spots)}
+    table = TokenTable(look, BOARD, seed, light=light)
+    for place in spots:
+        solid = table._world.solids[f"cell:{place}"]
+        off = np.array([*(chance.choice([-0.5, -0.25, 0.25, 0.5]) * BOARD.grid["pitch_mm"] for _ in range(2)), 0.0])
+        at = np.array([*BOARD.places_mm[place], solid.centre_mm[2]])
+        table._world.solids[f"cell:{place}"] = replace(solid, centre_mm=np.asarray(at + off, np.float32))
+    table.stage.advance(0.1)
+    frame = table.stage.camera().read(0.0)
+    assert frame is not None
+    facts = TokenReader(TableProfile(BOARD)).read(frame).facts
+    for place in spots:
+        u, v = (int(x) for x in place.split(","))
+        about = [facts[f"cell:{u + a},{v + b}"] for a in (-1, 0, 1) for b in (-1, 0, 1)]
+        assert any(f.best != "-" or not f.sure(SURE_LEAD) for f in about), place
+        assert all(f.best in ("-", look[f"cell:{place}"]) for f in about if f.sure(SURE_LEAD)), place
+
+
 def test_under_a_hand_nothing_is_stated_wrongly() -> None:
     rng = np.random.default_rng(3)
     look = position(rng, BOARD, 4)
