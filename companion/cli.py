@@ -248,6 +248,7 @@ def _demo(args: argparse.Namespace) -> int:
             for fault in tally.faults:
                 print(f"wrong: {fault}")
             print(tally.asides)
+            print(tally.delays)
             print(tally.line)
         return 1 if tally.wrong else 0
 

@@ -70,6 +70,7 @@ class Demo:
         self._state: Any = None
         self._goal: Any = None
         self._states: list[Any] = []
+        self._awaited_s: float | None = None
 
     def run(self, turns: int | None = None) -> Tally:
         """Plays until `turns` turns are made in all (None: until stopped)."""
@@ -99,7 +100,9 @@ class Demo:
         """Lets time pass until `done`; False when it did not come to it within the patience. Answers questions."""
         for _ in range(round(patience_s / FRAME_S)):
             while self.service.match.paused or self.room.blind:
+                self._awaited_s = None
                 self.room.tick()
+            self._time_result()
             if done():
                 return True
             question = self.service.match.question
@@ -109,6 +112,16 @@ class Demo:
                 self.tally.happened("camera aimed")
             self.room.tick()
         return done()
+
+    def _time_result(self) -> None:
+        """Notes how long after rest the awaited turn, or a question about it, was shown; once a turn."""
+        match, stage = self.service.match, self.room.table.stage
+        if self._awaited_s is None or stage.rested_s <= self._awaited_s or self.room.moving:
+            return
+        if match.question is not None or match.now == self._goal:
+            times = self.tally.asked_s if match.question is not None else self.tally.shown_s
+            times.append(stage.now_s() - stage.rested_s)
+            self._awaited_s = None
 
     def _begin(self) -> None:
         """Lays the table for a new game and lets the program check the start; raises Unready when it will not do."""
@@ -289,6 +302,7 @@ class Demo:
             self._tell(turn, after)
             return
         trace = self.rules.trace(self._state, turn)
+        self._awaited_s = self.room.table.stage.now_s() if trace else None
         self.room.table.perform({**trace, **self._players.measured(self._state, turn)})
         if not trace:
             self.room.rest(THINK_S)
@@ -377,6 +391,7 @@ class Demo:
             judgement = match.judgement
             said = (judgement.words.id, judgement.places) if judgement else "nothing"
             self.tally.fault(f"{what} is not on the record: the program says {said}")
+        self._awaited_s = None
         self._states += [state for _, state in turns]
         self._state = after
         if match.agreed != after:

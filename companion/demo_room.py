@@ -121,6 +121,11 @@ class Room:
         return self._table is not None and self._table.stage.busy
 
     @property
+    def moving(self) -> bool:
+        """True while hands or thrown things are on their way."""
+        return self._table is not None and self._table.stage.moving
+
+    @property
     def blind(self) -> bool:
         """True while a fault keeps the program from seeing or recording; players wait until its words are gone."""
         return (self._camera is not None and not self._camera.fit) or self._service.disk_trouble

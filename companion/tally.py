@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from statistics import median
 
 _log = logging.getLogger(__name__)
 
@@ -19,6 +20,9 @@ class Tally:
     takebacks: int = 0
     mishaps: dict[str, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    shown_s: list[float] = field(default_factory=list)
+    """How long after the table came to rest each turn was shown, in frame time; `asked_s`: a question about it."""
+    asked_s: list[float] = field(default_factory=list)
 
     def fault(self, what: str) -> None:
         """Notes one wrong verdict."""
@@ -35,6 +39,16 @@ class Tally:
             f"illegal acts named {sum(self.illegal.values())} ({rules or 'none'}), takebacks {self.takebacks}, "
             f"mishaps: {mishaps or 'none'}"
         )
+
+    @property
+    def delays(self) -> str:
+        """How long after the table came to rest turns were shown, and questions about them."""
+        told = [
+            f"{what} median {median(times):.1f} s, at most {max(times):.1f} s"
+            for what, times in (("turns", self.shown_s), ("questions", self.asked_s))
+            if times
+        ]
+        return f"shown after rest: {'; '.join(told) or 'none'}"
 
     def happened(self, name: str) -> None:
         """Counts one mishap."""

@@ -99,7 +99,9 @@ class Throwers:
         """The phases of a deed; each is planned when the one before has ended."""
         if isinstance(act, Throw):
             far = (self._seats[0][0], self._seats[0][1] - 3000.0, HIGH_MM)
-            yield _InFlight(act.seconds, far, far, -90.0, then=partial(self._land, act), move=partial(self._fly, act))
+            last = max(flight.ends for flight in act.flights.values())
+            fly = partial(self._fly, act, last)
+            yield _InFlight(act.seconds * last, far, far, -90.0, then=partial(self._land, act), move=fly)
         elif isinstance(act, Linger):
             hand = self._hand(act.xy, manner)
             yield hand.reach((*act.xy, 45.0))
@@ -123,9 +125,9 @@ class Throwers:
         spot = (seat_x + (x - seat_x) * share, seat_y + (y - seat_y) * share)
         return HandAt(*spot, 8.0, from_deg, "flat", person=self._person)
 
-    def _fly(self, throw: Throw, share: float) -> None:
+    def _fly(self, throw: Throw, last: float, share: float) -> None:
         for name, flight in throw.flights.items():
-            solid = flight.at(share)
+            solid = flight.at(share * last)
             if solid is not None:
                 self._world.solids[name] = solid
 

@@ -110,6 +110,8 @@ class Stage(Generic[W, A, H]):
         self._left_s = 0.0
         self._pressed: str | None = None
         self._now_s = start_s
+        self.rested_s = start_s
+        """When what was moved last came to rest: the last hand had left, the last thing thrown lay still."""
 
     def act(self, act: A, manner: Manner) -> None:
         """Queues an act."""
@@ -152,6 +154,11 @@ class Stage(Generic[W, A, H]):
     def busy(self) -> bool:
         """True while queued acts are not finished or a hand is over the table."""
         return self._busy_now or bool(self._queue) or self._around.at(self._now_s).resting != ()
+
+    @property
+    def moving(self) -> bool:
+        """True while an act goes on or is still to come."""
+        return self._phase is not None or any(not isinstance(item, str) for item in self._queue)
 
     @property
     def view(self) -> View:
@@ -226,6 +233,7 @@ class Stage(Generic[W, A, H]):
     def _finish(self) -> None:
         if self._phase is not None:
             phase, self._phase = self._phase, None
+            self.rested_s = self._now_s
             if phase.then is not None:
                 phase.then()
         elif self._pressed is not None:
