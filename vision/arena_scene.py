@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from devices.contract import Frame, Image
 from vision.arena_knock import gone_to, moved
 from vision.pictures import as_bgr
-from vision.sampling import Floats
+from vision.sampling import Floats, middle
 
 Mask = NDArray[np.uint8]
 Box = tuple[slice, slice]
@@ -116,6 +116,7 @@ class Scene:
         self._floor: _View | None = None
         self._recent: deque[tuple[float, _View, Image]] = deque()
         self._rest: Mask | None = None
+        self._lay: tuple[NDArray[np.intp], NDArray[np.uint16], NDArray[np.intp]] | None = None
         self._covered: Mask | None = None
         self._blinded = False
         self._learned_s = 0.0
@@ -172,13 +173,13 @@ class Scene:
     def rested(self) -> None:
         """What is seen now is at rest: what lies there is remembered."""
         if self._covered is not None:
-            self._rest = self._covered.copy()
+            self._remember(self._covered.copy())
 
     def forget(self) -> None:
         """The floor is what is seen now, whatever lies there."""
         if self._recent and not self._blinded:
             self._floor = _own(self._recent[-1][1])
-            self._rest = np.zeros_like(self._mask) if self._mask is not None else None
+            self._remember(np.zeros_like(self._mask) if self._mask is not None else None)
 
     def _blind(self, now: _View) -> bool:
         """Whether the contours of the floor (its line, markers, print) are not to be seen anywhere."""
@@ -203,11 +204,12 @@ class Scene:
         self._floor = there
         if self._rest is not None:
             lay = moved(self._rest.astype(np.float32), way, np.zeros_like(now.edges))
-            self._rest = np.asarray(lay > 0.5, dtype=np.uint8)
+            self._remember(np.asarray(lay > 0.5, dtype=np.uint8))
         return True
 
     def _begin(self, now: _View, time_s: float, picture: Image) -> None:
-        self._floor, self._rest = _own(now), None
+        self._floor = _own(now)
+        self._remember(None)
         self._recent.clear()
         self._recent.append((time_s, now, picture))
         self._learned_s = time_s
@@ -287,14 +289,24 @@ class Scene:
                 things.append(box)
         return arms, things
 
+    def _remember(self, rest: Mask | None) -> None:
+        """Notes what lies at rest: the cells, which thing each belongs to, and how many cells each thing has."""
+        self._rest, self._lay = rest, None
+        if rest is not None:
+            count, labels = cv2.connectedComponents(rest, connectivity=8, ltype=cv2.CV_16U)
+            cells = np.flatnonzero(labels)
+            things = np.asarray(labels, dtype=np.uint16).ravel()[cells]
+            sizes = np.bincount(things, minlength=count)
+            large = sizes[things] >= self._least
+            self._lay = cells[large], things[large], sizes
+
     def _gone(self, covered: Mask, arms: Mask) -> bool:
-        if self._rest is None:
+        if self._lay is None or not self._lay[0].size:
             return False
-        count, labels = cv2.connectedComponents(self._rest, connectivity=8, ltype=cv2.CV_16U)
-        clear = (covered == 0) & (cv2.dilate(arms, _SQUARE) == 0)
-        before = np.bincount(labels.ravel(), minlength=count)
-        bare = np.bincount(labels[clear].ravel(), minlength=count)
-        return any(before[i] >= self._least and bare[i] > GONE * before[i] for i in range(1, count))
+        cells, things, sizes = self._lay
+        hidden = covered | np.asarray(cv2.dilate(arms, _SQUARE), dtype=np.uint8)
+        bare = np.bincount(things[hidden.ravel()[cells] == 0], minlength=len(sizes))
+        return bool(np.any(bare > GONE * sizes))
 
     def _news(self, covered: Mask, arms: Mask) -> bool:
         if self._rest is None:
@@ -322,13 +334,22 @@ def _view(picture: Image, step: int) -> _View:
 def _differs(now: _View, before: _View, bright: float = BLACK) -> Mask:
     """Where two pictures differ (1), light divided out and soft shadows left out; `bright`: from what log difference
     on something counts that only has become brighter (a shadow that leaves does that too)."""
-    parts = now.logs - before.logs
-    usual = np.median(parts[::6, ::6].reshape(-1, 3), axis=0)
-    red, blue, level = (np.asarray(part, dtype=np.float32) for part in cv2.split(parts))
-    tint = np.maximum(np.abs(red - usual[0]), np.abs(blue - usual[1])) - (np.abs(level) * np.float32(SHADE) + COLOUR)
-    sharp = np.abs(level - cv2.blur(level, (WINDOW_PX, WINDOW_PX))) - SHARP
-    lit = np.abs(level - (usual[2] + np.float32((bright - BLACK) / 2))) - np.float32((bright + BLACK) / 2)
-    return np.asarray(np.maximum(np.maximum(tint, sharp), lit) > before.edges, dtype=np.uint8)
+    red, blue, level = _parts_of(now.logs - before.logs)
+    usual = [float(middle(np.ascontiguousarray(part[::6, ::6]).ravel(), 0)) for part in (red, blue, level)]
+    bare = np.zeros_like(level)
+    tint = cv2.max(cv2.absdiff(red, bare + np.float32(usual[0])), cv2.absdiff(blue, bare + np.float32(usual[1])))
+    tint = cv2.scaleAdd(cv2.absdiff(level, bare), -SHADE, tint)
+    sharp = cv2.absdiff(level, cv2.blur(level, (WINDOW_PX, WINDOW_PX)))
+    lit = cv2.absdiff(level, bare + np.float32(usual[2] + (bright - BLACK) / 2))
+    most = cv2.max(tint - np.float32(COLOUR), sharp - np.float32(SHARP))
+    most = cv2.max(most, lit - np.float32((bright + BLACK) / 2))
+    return np.asarray(most > before.edges, dtype=np.uint8)
+
+
+def _parts_of(image: Floats) -> tuple[Floats, Floats, Floats]:
+    """The three channels of a picture, each by itself; `cv2.split` takes longer."""
+    red, blue, level = np.ascontiguousarray(image.transpose(2, 0, 1))
+    return red, blue, level
 
 
 def _specks_off(mask: Mask) -> Mask:
@@ -336,7 +357,8 @@ def _specks_off(mask: Mask) -> Mask:
 
 
 def _edges(logs: Floats) -> Floats:
-    red, blue, level = cv2.split(cv2.morphologyEx(logs, cv2.MORPH_GRADIENT, _SQUARE))
+    steep = np.asarray(cv2.morphologyEx(logs, cv2.MORPH_GRADIENT, _SQUARE), dtype=np.float32)
+    red, blue, level = _parts_of(steep)
     return np.asarray(cv2.max(cv2.max(red, blue), level) * np.float32(SHIFT), dtype=np.float32)
 
 
