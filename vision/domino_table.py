@@ -40,6 +40,9 @@ WAS_THERE, TOUCHES, SIZED = 8.0, 5.0, 3.0
 """What it says for a tile, in nats, that the table has agreed on one just there, that it lies up against an open end of
 the line, and that it measures what the set's tiles do: so few of the things and places that are none."""
 
+FACELESS = 6.5
+"""Lead of a double blank over nothing where a tile without pips continues the line: it may be one turned face down."""
+
 MOST = 4.0
 """So much of that counts for the numbers of a tile: what was taken for one may still be read wrongly."""
 
@@ -130,7 +133,9 @@ class DominoTableReader:
         faces = [p for p in reading.pieces if p not in yard and p.facts["face"].best == "up"]
         pieces = [p for p in faces if self._sized(p, share[id(p)])]
         left_out = {self._zone(p) for p in reading.pieces if p not in pieces}
-        facts, used = self._line_facts(pieces)
+        facts, used = self._line_facts(
+            pieces, [_faceless(p) for p in reading.pieces if p not in yard and self._bare(p)]
+        )
         self._ground.keep([p.xy for p in reading.pieces])
         self._shown = [p for i, p in enumerate(pieces) if i not in used and self._zone(p) is not None]
         facts |= self._hand_facts(left_out)
@@ -160,12 +165,14 @@ class DominoTableReader:
         """A copy of the picture with every tile's outline and its numbers."""
         return self._tiles.draw(image, reading)
 
-    def _line_facts(self, pieces: Sequence[Piece]) -> tuple[dict[str, Fact], set[int]]:
-        """The facts of all places of the line, and which pieces are its tiles."""
+    def _line_facts(self, faces: Sequence[Piece], faceless: Sequence[Piece]) -> tuple[dict[str, Fact], set[int]]:
+        """The facts of all places of the line, and which of the tiles with faces are its tiles. Those without pips
+        count only where the line was or goes on."""
         facts = {f"line:{n}": _BARE for n in range(-REACH, REACH + 1)}
         found: dict[int, _Found] = {}
         missing: dict[int, _Laid] = {}
         used: set[int] = set()
+        pieces = [*faces, *faceless]
         for n, laid in self._line.items():
             at = _nearest(pieces, laid, used)
             if at is None:
@@ -174,21 +181,34 @@ class DominoTableReader:
             used.add(at)
             piece = pieces[at]
             found[n] = _Found(piece, math.cos(math.radians(piece.angle_deg - laid.angle_deg)) > 0, WAS_THERE)
-        if not self._line:
-            first = self._first(pieces)
+        loose = [i for i, p in enumerate(faces) if i not in used and self._zone(p) is None]
+        if (
+            len(missing) > max(1, len(loose))
+            and not found
+            and self._cleared(missing.values(), [faces[i] for i in loose])
+        ):
+            # For a new round, of which the first tile may lie already.
+            facts |= {f"line:{n}": Fact((laid.value, "-"), (-GONE, 0.0)) for n, laid in missing.items()}
+            missing = {}
+        if not missing and not found:
+            first = self._first(faces)
             if first is not None:
                 found[0] = _Found(pieces[first], math.cos(math.radians(pieces[first].angle_deg)) >= -1e-3, 0.0)
                 used.add(first)
         if found:
             self._grow(pieces, found, used)
-        loose = any(i not in used and self._zone(p) is None for i, p in enumerate(pieces))
-        facts |= {f"line:{n}": self._missing(laid, loose) for n, laid in missing.items()}
+        loose = [i for i in loose if i not in used]
+        facts |= {f"line:{n}": self._missing(laid, bool(loose)) for n, laid in missing.items()}
         if loose and found and not missing:
             # It may be meant for either end.
             facts |= {f"line:{n}": _ASKEW for n in (min(found) - 1, max(found) + 1) if abs(n) <= REACH}
         self._seen = found
         facts |= {f"line:{n}": _value(tile) for n, tile in found.items() if abs(n) <= REACH}
         return facts, used
+
+    def _cleared(self, line: Collection[_Laid], loose: Sequence[Piece]) -> bool:
+        """Whether the table is seen bare wherever a tile of the line lay, or another tile over it."""
+        return all(self._ground.bare(t.xy) or any(math.dist(p.xy, t.xy) < t.length for p in loose) for t in line)
 
     def _first(self, pieces: Sequence[Piece]) -> int | None:
         """The tile that opens a line: the one nearest to the table's middle that lies in nobody's strip."""
@@ -251,6 +271,11 @@ class DominoTableReader:
         """Whether a thing is as long as the set's tiles, to within a share of it."""
         return abs(length(piece) / self._long_mm - 1) < share
 
+    def _bare(self, piece: Piece) -> bool:
+        """Whether a thing is a tile on which no pips are seen."""
+        known = piece.facts["kind"].best == "domino" and self._sized(piece, SIZE_SHARE)
+        return known and piece.facts["face"].best != "up" and self._zone(piece) is None
+
     def _zone(self, piece: Piece) -> str | None:
         x, y = piece.xy
         inside = (n for n, (a, b, c, d) in self._zones.items() if a <= x <= c and b <= y <= d)
@@ -258,7 +283,13 @@ class DominoTableReader:
 
 
 _BARE = Fact(("-",), (0.0,))
+_BLANK = Fact(("0",), (0.0,))
 _ASKEW = Fact(("-",), (0.0,), hidden=True, reason="askew")
+
+
+def _faceless(piece: Piece) -> Piece:
+    """A tile on which no pips are seen, as the double blank that it is if it is one of the line."""
+    return replace(piece, facts={**piece.facts, "left": _BLANK, "right": _BLANK})
 
 
 def _nearest(pieces: Sequence[Piece], laid: _Laid, used: set[int]) -> int | None:
@@ -350,6 +381,8 @@ def _ahead(end: _Found, side: str, piece: Piece) -> bool:
 
 def _value(tile: _Found) -> Fact:
     """What a tile of the line shows, left half first."""
+    if tile.piece.facts["left"] is _BLANK:
+        return Fact(("0-0", "-"), (0.0, -FACELESS if tile.fits < WAS_THERE else -GONE), reason="unclear")
     one, two = (tile.piece.facts[k] for k in (("left", "right") if tile.left else ("right", "left")))
     sure = min(tile.fits + SIZED, MOST)
     scored = [(x + y, f"{a}-{b}") for a, x in _logs(one, sure) for b, y in _logs(two, sure)]

@@ -140,3 +140,27 @@ def test_a_picture_without_the_table_is_named() -> None:
 def test_a_table_without_strips_for_hands_cannot_be_read() -> None:
     with pytest.raises(VisionError, match="hands_mm"):
         DominoTableReader(TableProfile(load_board("maulwurf")))
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_a_double_blank_that_continues_the_line_is_not_overlooked(seed: int) -> None:
+    seat = Seat(seed)
+    for key, value in (("line_0", "4-5"), ("line_1", "5-0"), ("line_2", "0-0"), ("line_3", "0-6")):
+        reading = seat.lay(**{key: value})
+        fact = reading.facts[key.replace("_", ":")]
+        assert fact.best == value or not fact.sure(SURE_LEAD)
+        assert fact.best != "-"
+        seat.agree()
+    facts = seat.read().facts
+    assert facts["line:2"].best == "0-0" and not facts["line:2"].hidden
+
+
+@pytest.mark.parametrize("seed", [3, 4, 6])
+def test_a_line_cleared_unseen_before_the_next_opening_is_gone(seed: int) -> None:
+    seat = Seat(seed)
+    for key, value in (("line_0", "1-4"), ("line_minus1", "1-1"), ("line_1", "4-4"), ("line_2", "4-3")):
+        seat.lay(**{key: value})
+        seat.agree()
+    reading = seat.lay(line_minus1="-", line_1="-", line_2="-", line_0="5-5")
+    assert said(reading) == {"line:0": "5-5"}
+    assert all(reading.facts[f"line:{n}"].best == "-" and not reading.facts[f"line:{n}"].hidden for n in (-1, 1, 2))
