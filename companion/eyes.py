@@ -124,6 +124,7 @@ class Eyes:
         self._told = ""
         self._bad_since_s: float | None = None
         self._open = False
+        self._notice: str | None = None
         self._rested = self._troubled = self._shaken = False
         self._footage = Footage() if remembers and bulletin is not None else None
         self.fed = False
@@ -276,6 +277,10 @@ class Eyes:
             self._report(reading.troubles[0])
             return None
         self._report(None)
+        notice = next(iter(reading.notices), None)
+        if notice != self._notice:
+            self._notice = notice
+            self._service.report(None, "pieces", None if notice is None else _words(notice))
         still = frozenset(key for key, fact in reading.facts.items() if fact.blank and self._as_before(key, fact))
         return Seen(replace(reading, still=still), f"f{frame.number}", self._author)
 
@@ -287,7 +292,7 @@ class Eyes:
         return all(abs(a - b) < STILL_NATS for a, b in zip(old.log_likelihoods, fact.log_likelihoods, strict=True))
 
     def _report(self, trouble: str | None) -> None:
-        words = None if trouble is None else Message(trouble if knows(trouble) else "vision.other", (("id", trouble),))
+        words = None if trouble is None else _words(trouble)
         state = words or Message("companion.board_seen")
         device = Device("board", self._profile.camera, words is None, state)
         self._service.report(device, "board", words)
@@ -303,6 +308,11 @@ class Eyes:
         done, jpeg = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 80])
         if done and self._bulletin is not None:
             self._bulletin.publish_picture(jpeg.tobytes())
+
+
+def _words(told: str) -> Message:
+    """What a reading tells, in words."""
+    return Message(told if knows(told) else "vision.other", (("id", told),))
 
 
 def refused_corners(board: Board, points: Corners) -> Message | None:

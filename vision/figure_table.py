@@ -66,7 +66,9 @@ class FigureTableReader:
             about = [(p.xy, self._patch(frame.bgr, reading, p.xy)) for p in reading.pieces]
             self._stains = tuple(about) if bare else ()
         pieces = [p for p in reading.pieces if not self._stain(p, frame.bgr, reading)]
-        return replace(reading, facts=table_facts(pieces, self._names, self._reader.overlooks))
+        strange = any(p.facts["figure"].best == UNKNOWN for p in pieces)
+        notices = ("vision.unknown_figure",) if strange else ()
+        return replace(reading, facts=table_facts(pieces, self._names, self._reader.overlooks), notices=notices)
 
     def _stain(self, piece: Piece, picture: Image, reading: Reading) -> bool:
         if piece.facts["figure"].best != UNKNOWN:

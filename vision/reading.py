@@ -101,8 +101,9 @@ class Reading:
     `facts` is keyed `<kind>:<place>` (`path:a1`, `pawn:c4`); `pieces` lists what lies freely. `board_px` are the four
     board corners in the picture (in the board spec's corner order, pixel (0, 0) is the centre of the top-left pixel),
     empty when the board was not found; `residual_mm` is the registration's root-mean-square error on the table.
-    `troubles` are message ids about the picture as a whole (`vision.no_board`, `vision.too_dark`). `still` names blank
-    facts whose part of the picture looks as it did when the table was last agreed on: nothing was done there.
+    `troubles` are message ids about the picture as a whole (`vision.no_board`, `vision.too_dark`), `notices` of what
+    the table should know though the picture can be judged. `still` names blank facts whose part of the picture looks as
+    it did when the table was last agreed on: nothing was done there.
     """
 
     frame_number: int
@@ -113,6 +114,7 @@ class Reading:
     residual_mm: float = 0.0
     troubles: tuple[str, ...] = ()
     still: frozenset[str] = frozenset()
+    notices: tuple[str, ...] = ()
 
     @property
     def board_found(self) -> bool:
