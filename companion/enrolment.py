@@ -251,6 +251,11 @@ class Enrolment:
                 return Message("enrol.no_figure", (("player", name),))
         return self.form.start({figure: figure for figure in mine}, mine)
 
+    def plays(self, start: Json) -> bool:
+        """Whether a game that began with this `Setup.start` is played with figures that were enrolled here."""
+        pieces = start.get("owners", {}) if isinstance(start, dict) else {}
+        return any(figure in pieces for figure in self._tables())
+
     # ---- the folder
 
     def _draft(self, number: int) -> Path:

@@ -26,6 +26,7 @@ from devices.contract import DeviceError
 from devices.gpio import open_buttons, open_lights
 
 CORNERS_FILE = "corners.json"
+IN_PLAY = ("start_check", "playing")
 _log = logging.getLogger(__name__)
 
 TRAY = Board("tray", "invented", (), (), {}, {}, None)
@@ -51,6 +52,8 @@ class Table:
         self._buttons: ButtonsThread | None = None
         self._box: BoxThread | None = None
         self._dice: BoxThread | DiceThread | None = None
+        self._figures = ""
+        self._figures_changed = False
 
     def start(self) -> None:
         """Opens what the configuration names."""
@@ -77,8 +80,10 @@ class Table:
             entry = game(config.game)
             entry.load_reader()  # a game without eyes is told at once, not by a child that ends
             tapped = kept_corners(self._data, config.camera)
+            profile = self._profile()
+            self._figures = profile.figures
             task = Task(
-                self._profile(),
+                profile,
                 entry.reader,
                 config.camera,
                 tapped=tapped,
@@ -91,7 +96,7 @@ class Table:
                 self._enrolment.photograph = self._eyes.photograph
                 self._enrolment.changed = self._learn_figures
             self._service.watch(self._eyes)
-            self._service.on_opened = self._look_at_board
+            self._service.on_opened = self._look_at_game
             self._eyes.start()
 
     def stop(self) -> None:
@@ -101,13 +106,22 @@ class Table:
                 thread.stop()
 
     def _learn_figures(self) -> None:
-        if self._eyes is not None:
-            self._eyes.renew(self._profile())
+        """Eyes that know the figures that are enrolled now; while a game is played they keep those that it began with,
+        and learn the others when the next one begins."""
+        self._figures_changed = True
+        if self._service.match.phase not in IN_PLAY:
+            self._renew(self._profile())
 
-    def _look_at_board(self) -> None:
-        """Eyes by the spec of the board that is played on now, where they look at another one."""
+    def _look_at_game(self) -> None:
+        """Eyes by the spec of the board that is played on now, and of the figures, where they know others."""
         profile = self._profile()
-        if self._eyes is not None and self._eyes.variant != profile.board.variant:
+        other = self._eyes is not None and self._eyes.variant != profile.board.variant
+        if other or profile.figures != self._figures or (profile.figures and self._figures_changed):
+            self._renew(profile)
+
+    def _renew(self, profile: TableProfile) -> None:
+        if self._eyes is not None:
+            self._figures, self._figures_changed = profile.figures, False
             self._eyes.renew(profile)
 
     def _profile(self) -> TableProfile:
@@ -117,9 +131,11 @@ class Table:
             board = game(match.game).load_board(match.setup.options)
             if board.variant != profile.board.variant:
                 profile = replace(profile, board=board, corners_px=())
-        if enrolment is not None and enrolment.catalogue is not None:
-            return replace(profile, figures=str(enrolment.folder))
-        return profile
+        if enrolment is None or enrolment.catalogue is None:
+            return profile
+        if match.phase in IN_PLAY and not enrolment.plays(match.setup.start):
+            return profile  # it began before any figure was enrolled
+        return replace(profile, figures=str(enrolment.folder))
 
     def _saved_profile(self) -> TableProfile:
         """The saved profile; the shipped board spec when there is none or it cannot be used (which is said)."""
