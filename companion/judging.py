@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from companion.consent import needs_consent, offer_undo
 from companion.doubts import ASK_S, ASKED_PLACES, HIDDEN_S, SAY_S, confirmed, unread_places
 from companion.draft import Draft, choice, fact_words, place_of, refusal_json, refusal_words
 from companion.evidence import Seen
-from companion.games.contract import Look, Message, Story
+from companion.games.contract import Look, Message, Refusal, Story
 from companion.landings import note_landings
 from companion.match import Match
 from companion.proof import proofs
@@ -26,6 +27,9 @@ ILLEGAL_S = 0.6
 
 LATE_S = 5.0
 """The same where the players end their turns by button and have not yet done so: nothing depends on it yet."""
+
+LISTED, OFFERED = 400, 3
+"""So many turns are looked through for those of which nothing can be seen, and so many of them offered."""
 
 _NEED_S = {"grow": 0.0, "withdraw": CONFIRM_S, "next": CONFIRM_S, "missed": ASK_S, "takeback": ASK_S}
 
@@ -92,7 +96,11 @@ def settle(
         confirmed(draft, "a roll is asked about", at_s, ASK_S)
         return
     if verdict.kind == "unchanged":
-        _unchanged(draft, presses)
+        unseen = _unseen_turns(draft.match, tale, sight) if presses and not by_hand else ()
+        if not unseen:
+            _unchanged(draft, presses)
+        elif confirmed(draft, "unseen", at_s, ASK_S):
+            _ask(draft, Verdict("unsure", unseen[0], (*unseen, tale)), sight)
     elif verdict.kind == "accepted":
         if by_hand or confirmed(draft, _key(draft.match, tale), at_s, 0.0 if presses else _NEED_S[tale.kind]):
             _accept(draft, tale, presses, proof)
@@ -136,6 +144,24 @@ def _key(match: Match, tale: Tale) -> str:
 def _difference(match: Match, look: Look) -> dict[str, str]:
     now = match.rules.look(match.now)
     return {k: v for k, v in look.items() if now.get(k) != v}
+
+
+def _unseen_turns(match: Match, unchanged: Tale, sight: Sight) -> tuple[Tale, ...]:
+    """Legal turns of which all marks are where nothing can be seen now, after somebody has ended a turn while nothing
+    has changed that can be seen and there is no turn without marks."""
+    rules = match.rules
+    if match.provisional is not None or not sight.hidden or rules.explain(match.agreed, unchanged.look).stories:
+        return ()
+    player = rules.to_act(match.agreed).players[0]
+    found: dict[Any, Tale] = {}
+    for turn in islice(rules.legal(match.agreed), LISTED):
+        trace = rules.trace(match.agreed, turn)
+        if trace and trace.keys() <= sight.hidden and len(found) < OFFERED:
+            after = rules.apply(match.agreed, turn)
+            if not isinstance(after, Refusal):
+                story = Story(turn, after, player)
+                found.setdefault(after, Tale("grow", 0.0, {**unchanged.look, **trace}, (story,)))
+    return tuple(found.values())
 
 
 def _unchanged(draft: Draft, presses: int) -> None:

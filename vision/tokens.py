@@ -22,7 +22,7 @@ from vision.token_cells import PRESENT, UNSURE, CellBoard, Cells, no_print
 from vision.token_colours import Palette, distances
 from vision.unchanged import Unchanged
 
-WHITE = ((0.02, 0.08), (0.65, 0.1))
+WHITE = ((0.05, 0.1), (0.8, 0.12))
 """Mean and standard deviation of the share of white in the middle of a mole's disc and of a busy tile's."""
 
 DOUBTFUL = (0.3, 0.42)
@@ -37,7 +37,7 @@ PALE = (0.35, 0.05)
 FAINT = 0.35
 """Strength of a token's most colourful parts below which its other parts cannot be told from white."""
 
-MIDDLE = 0.62
+MIDDLE = 0.45
 """Radius (in token radii) of that middle."""
 
 BRIGHT, BRIGHTER, BRIGHTEST = -0.25, 0.15, -0.07
@@ -232,7 +232,8 @@ class TokenReader:
             | ((white <= DOUBTFUL[0]) & (pale > MOSTLY))
         )
         for typical, spread in WHITE:
-            shape = -0.5 * np.minimum(((white - typical) / spread) ** 2, 40.0)
+            # Half strict, half lenient: prints have pale parts, and a ring blurs into the white that it surrounds.
+            shape = -0.5 * np.minimum((((white + pale) / 2 - typical) / spread) ** 2, 40.0)
             shape[doubtful] *= 0.2
             columns.append((something + shape)[:, None] + colour)
         scores = np.concatenate(columns, axis=1)
