@@ -2,8 +2,8 @@
 
 Each carries its author; a command that cannot be carried out now is answered with a Message, never an exception. What
 only the service can know is added by it, whatever the giver sent: `id`, `manual`, `corners` and `done_expected` of a
-new game, `at_s` of `done` and `declare`, `found` of `hint`, `clip` of `doubt`, `doubtful` of `correct` (the facts of
-which the camera is not sure).
+new game, `at_s` of `done` and `declare`, `found` of `hint`, `clip` of `doubt`, `said` of `correct` (what the camera
+says of these facts).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from companion.match import Choice, as_json, message
 from companion.opening import new_game
 from companion.referee import judge
 from companion.rolls import answered, entered, told_by
-from companion.sight import DOUBTFUL, plain, sight_by_hand
+from companion.sight import plain, sight_by_hand
 
 _log = logging.getLogger(__name__)
 
@@ -234,8 +234,8 @@ def _correct(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     if facts is None:
         return refused("companion.unknown_place")
     match, rules = draft.match, draft.match.rules
-    doubtful = args.get("doubtful", ())
-    told = {k: match.table[k] + DOUBTFUL * (k in doubtful) for k, v in facts.items() if match.table[k] != v}
+    said = {**match.table, **args.get("said", {})}
+    told = {k: said[k] for k, v in facts.items() if plain(said[k]) != v}
     if match.provisional is not None:
         look = {**rules.look(match.now), **facts}
         stories = rules.explain(match.agreed, look).stories

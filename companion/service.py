@@ -22,17 +22,17 @@ from companion.games.contract import DataUsed, Json, Message
 from companion.journal import Journal, JournalError
 from companion.match import GamesByName, Match, as_json
 from companion.moments import Moments
+from companion.sight import said_by
 from companion.snapshots import snapshot
 from companion.step import Step, step
 from companion.tray import Tray
 from companion.watcher import Watcher
 from devices.contract import Clock, DeviceGone, Lights
-from vision.reading import SURE_LEAD
 
 REPLY_S = 10.0
 _OURS = (
     *("id", "at_s", "manual", "corners", "done_expected", "data", "given", "undo", "hints"),
-    *("found", "clip", "doubtful"),
+    *("found", "clip", "said"),
 )
 """Arguments that only the service may add."""
 _log = logging.getLogger(__name__)
@@ -100,7 +100,7 @@ class Service:
         self.write_s = 0.0
         """How long the newest write to the disk took."""
         self._picture = ""
-        self._doubtful: tuple[str, ...] = ()
+        self._said: dict[str, str] = {}
         self._moments = Moments(clips)
         self._pieces = pieces
         self._trays: dict[Author, Tray] = {}
@@ -268,7 +268,7 @@ class Service:
             self._moments.note(before, done.match, done.events, evidence, self._watcher)
         if isinstance(evidence, Seen) and evidence.reading.facts:
             self._picture = evidence.picture
-            self._doubtful = tuple(k for k, fact in evidence.reading.facts.items() if not fact.sure(SURE_LEAD))
+            self._said = {key: said_by(fact) for key, fact in evidence.reading.facts.items()}
         self._tell_watcher(evidence)
         told = isinstance(evidence, Rolled) and self._tell_roll(done.reply)
         if done.events or told:
@@ -326,7 +326,8 @@ class Service:
         elif chose.command == "doubt":
             args["clip"] = self._moments.clip(self.match, args.get("number"), eyes)
         elif chose.command == "correct":
-            args["doubtful"] = self._doubtful
+            facts = args.get("facts")
+            args["said"] = {k: self._said[k] for k in facts if k in self._said} if isinstance(facts, dict) else {}
         elif chose.command == "declare":
             args["at_s"] = self._now_s() if eyes is None else eyes.latest_s
         elif chose.command == "done" and eyes is not None and not self.match.manual:

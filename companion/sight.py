@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from companion.games.contract import Look
-from vision.reading import SURE_LEAD, Reading
+from vision.reading import SURE_LEAD, Fact, Reading
 
 FLOOR = 20.0
 """The most that one fact can say against a look (nats), so that one glitch never outvotes everything else."""
@@ -95,6 +95,13 @@ def sight_of(reading: Reading, keys: Look) -> Sight:
         costs[key] = {v: min(FLOOR, peak - x) for v, x in zip(fact.values, fact.log_likelihoods, strict=True)}
     others = {k: f.best for k, f in reading.facts.items() if k not in keys and len(f.values) == 1 and not f.hidden}
     return Sight(costs, frozenset(hidden), covered, others)
+
+
+def said_by(fact: Fact) -> str:
+    """What the camera says of a fact: COVERED, or its best value, with DOUBTFUL behind it where it is not sure."""
+    if fact.hidden:
+        return COVERED
+    return fact.best if fact.sure(SURE_LEAD) else fact.best + DOUBTFUL
 
 
 def plain(said: str) -> str:

@@ -172,6 +172,7 @@ class ArenaTable:
         self._paint: dict[str, Paint] = {}
         corners = np.array(board.corners_mm)
         self._low, self._high = corners.min(axis=0), corners.max(axis=0)
+        self._wall_mm = float(self._high[1]) + (sizes["wall_gap"] if board.grid.get("wall") == "far" else math.inf)
         self._planned = {k: v for k, v in look.items() if k.startswith("figure:")}
         self._world = Laid()
         for number, sheet in enumerate(_line(board, rng)):
@@ -302,6 +303,8 @@ class ArenaTable:
 
     def _fits(self, lying: Lying, out: bool, close: bool) -> bool:
         """Whether the footprint is on the side of the line's edge where it is said to be, and not doubtfully so."""
+        if float(lying.corners()[:, 1].max()) > self._wall_mm:
+            return False
         feet = lying.footprint()
         inside = np.minimum(feet - self._low, self._high - feet).min(axis=1)
         within = float(inside.max())  # > 0: some of it touches the arena

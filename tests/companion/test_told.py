@@ -65,7 +65,17 @@ def test_a_corrected_fact_of_which_the_camera_was_not_sure_is_seen_again_when_it
     key, seen = f"path:{cell}", table.look()
     other = next(v for v in ("NE", "ES", "SW", "NW", "NS", "EW") if v != seen[key] and len(v) == 2)
     told = {key: other}
-    assert table.say("correct", facts=told, doubtful=[key] if doubtful else []).ok
+    assert table.say("correct", facts=told, said={key: seen[key] + DOUBTFUL * doubtful}).ok
     assert table.match.told == {key: seen[key] + DOUBTFUL * doubtful}
     table.see(seen)  # surely as before
     assert (key in table.match.told) is not doubtful
+
+
+def test_a_correction_to_what_the_camera_says_already_is_nothing_against_it() -> None:
+    table = TestTable(seed=6, done_expected=True)
+    table.opening()
+    cell = table.texts("R")[0].split()[1][:2]
+    key, seen = f"path:{cell}", table.look()
+    other = next(v for v in ("NE", "ES", "SW", "NW", "NS", "EW") if v != seen[key])
+    assert table.say("correct", facts={key: other}, said={key: other}).ok
+    assert table.match.told == {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,16 @@ def lowest(solid: Solid) -> float:
     ring = np.column_stack([-np.sin(turns), np.cos(turns)]) * radius
     corners = np.concatenate([np.column_stack([np.full(6, s * half), ring]) for s in (-1, 1)])
     return float((corners @ solid.rotation.T + solid.centre_mm)[:, 2].min())
+
+
+def test_no_figure_comes_to_rest_in_the_wall() -> None:
+    wall_mm = max(y for _, y in BOARD.corners_mm) + BOARD.sizes_mm["wall_gap"]
+    highest = 0.0
+    for seed in range(25):
+        table = ArenaTable({"figure:ari": "-"}, BOARD, seed)
+        table.perform({"figure:ari": "2", "distance:ari": "310"})
+        table.stage.advance(3.0)
+        place = table.place("ari")
+        assert place is not None and math.dist(place, (300.0, 300.0)) == pytest.approx(310.0, abs=0.1)
+        highest = max(highest, place[1])
+    assert highest < wall_mm - BOARD.sizes_mm["figure_across_flats"] / 2
