@@ -33,8 +33,9 @@ SAME_PLACE = 0.35
 
 SAME_TURN_DEG = 25.0
 
-GONE = 8.0
-"""Lead with which a place is bare whose ground can be seen again."""
+GONE, GONE_SURELY = 8.0, 12.0
+"""Lead with which a place is bare whose ground can be seen again; and where the tile that lay there was clearly another
+thing than the ground."""
 
 WAS_THERE, TOUCHES, SIZED = 8.0, 5.0, 3.0
 """What it says for a tile, in nats, that the table has agreed on one just there, that it lies up against an open end of
@@ -68,12 +69,14 @@ Points = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class _Laid:
-    """A tile of the line: where its middle is, the direction from its left half to its right one, its length."""
+    """A tile of the line: where its middle is, the direction from its left half to its right one, its length; with
+    what lead its place is bare when the ground is seen there."""
 
     xy: tuple[float, float]
     angle_deg: float
     length: float
     value: str = ""
+    gone: float = GONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,8 @@ class DominoTableReader:
         for n, found in self._seen.items():
             if n in places and look[f"line:{n}"] in (v for v, _ in _value(found).ranked[:1]):
                 angle = found.piece.angle_deg if found.left else found.piece.angle_deg + 180.0
-                self._line[n] = _Laid(found.piece.xy, angle, length(found.piece), look[f"line:{n}"])
+                gone = GONE_SURELY if self._ground.clearly_other(found.piece.xy) else GONE
+                self._line[n] = _Laid(found.piece.xy, angle, length(found.piece), look[f"line:{n}"], gone)
 
     def draw(self, image: Image, reading: Reading) -> Image:
         """A copy of the picture with every tile's outline and its numbers."""
@@ -188,7 +192,7 @@ class DominoTableReader:
             and self._cleared(missing.values(), [faces[i] for i in loose])
         ):
             # For a new round, of which the first tile may lie already.
-            facts |= {f"line:{n}": Fact((laid.value, "-"), (-GONE, 0.0)) for n, laid in missing.items()}
+            facts |= {f"line:{n}": Fact((laid.value, "-"), (-laid.gone, 0.0)) for n, laid in missing.items()}
             missing = {}
         if not missing and not found:
             first = self._first(faces)
@@ -241,7 +245,7 @@ class DominoTableReader:
         if loose:
             return Fact(values, (0.0, 0.0), hidden=True, reason="askew")
         if self._ground.bare(laid.xy):
-            return Fact(values, (-GONE, 0.0))
+            return Fact(values, (-laid.gone, 0.0))
         return Fact(values, (0.0, 0.0), hidden=True, reason="hand")
 
     def _hand_facts(self, left_out: Collection[str | None]) -> dict[str, Fact]:

@@ -164,3 +164,13 @@ def test_a_line_cleared_unseen_before_the_next_opening_is_gone(seed: int) -> Non
     reading = seat.lay(line_minus1="-", line_1="-", line_2="-", line_0="5-5")
     assert said(reading) == {"line:0": "5-5"}
     assert all(reading.facts[f"line:{n}"].best == "-" and not reading.facts[f"line:{n}"].hidden for n in (-1, 1, 2))
+
+
+@pytest.mark.parametrize("seed", [3, 4, 6])
+def test_a_tile_taken_off_again_leaves_ground_that_was_clearly_not_the_tile(seed: int) -> None:
+    seat = Seat(seed)
+    for key, value in (("line_0", "1-4"), ("line_1", "4-4"), ("line_2", "4-3")):
+        seat.lay(**{key: value})
+        seat.agree()
+    fact = seat.lay(line_2="-").facts["line:2"]
+    assert fact.best == "-" and fact.lead > 10.0
