@@ -141,3 +141,14 @@ def test_who_only_watches_registers_nobody(tmp_path: Path, opened: Opener) -> No
         page.get_by_role("button", name="Add").click()
         expect(page.locator("#said")).to_contain_text("Take a seat first")
     assert known.people == ()
+
+
+def test_registered_people_are_offered_for_a_new_game(table: tuple[Enrolment, Server], opened: Opener) -> None:
+    known, server = table
+    for name in ("Ada", "Bea"):
+        assert known.add_person(name) is None
+    page = opened(server.url)
+    page.locator("#acts").get_by_role("button", name="New game").click()
+    expect(page.locator("#player-0")).to_have_value("Ada")
+    expect(page.locator("#player-1")).to_have_value("Bea")
+    assert page.locator("#known-people option").evaluate_all("all => all.map((o) => o.value)") == ["Ada", "Bea"]

@@ -7,6 +7,7 @@ let running = false;
 let names = [];
 let game = "";
 let camera = false;
+let people = [];
 
 export function enableNewGame(state, seats) {
   running = ["playing", "paused", "start_check"].includes(state.phase);
@@ -26,18 +27,25 @@ function select(id, label, choices, chosen) {
 function build(offer) {
   const players = Array.from({ length: offer.max_players }, (_, i) => el("p", { class: "field" },
     el("label", { for: `player-${i}` }, w("player_name", { n: i + 1 })),
-    el("input", { id: `player-${i}`, maxlength: "40", required: i < offer.min_players, value: names[i] ?? (i < offer.min_players ? w("player_name", { n: i + 1 }) : ""), autocomplete: "off" })));
+    el("input", { id: `player-${i}`, maxlength: "40", required: i < offer.min_players, list: "known-people", value: names[i] ?? people[i] ?? (i < offer.min_players ? w("player_name", { n: i + 1 }) : ""), autocomplete: "off" })));
   const games = boot.offers.length > 1 ? [select("game-name", w("game"), boot.offers.map((o) => [o.name, o.title]), offer.name)] : [];
   const options = offer.options.map((option) => select(`option-${option.name}`, option.words,
     option.choices.map((choice, i) => [String(i), choice.value_words]),
     String(option.choices.findIndex((choice) => choice.value === option.default))));
   fields.replaceChildren(...games,
-    el("fieldset", {}, el("legend", {}, w("players")), ...players),
+    el("fieldset", {}, el("legend", {}, w("players")), ...players, el("datalist", { id: "known-people" }, ...people.map((name) => el("option", { value: name })))),
     select("start", w("start"), [["table", w("start.table")], ["shuffle", w("start.shuffle")]], camera ? "table" : "shuffle"),
     ...(offer.data ? [el("p", {}, el("a", { href: `/data/${offer.name}` }, w("data_open")))] : []),
     ...(options.length ? [el("details", {}, el("summary", {}, w("options")), ...options)] : []));
   $("#game-name", fields)?.addEventListener("change", (event) => build(boot.offers.find((o) => o.name === event.target.value)));
   dialog.dataset.game = offer.name;
+}
+
+// Who is registered at this table, where figures are: they need not be typed.
+async function registered() {
+  if (!$('a[href="/people"]')) return [];
+  const reply = await fetch("/api/enrol");
+  return reply.ok ? (await reply.json()).people : [];
 }
 
 function begin(offer) {
@@ -48,6 +56,7 @@ function begin(offer) {
 
 $("#open-new-game").addEventListener("click", async () => {
   if (running && !(await ask(w("new_game_replace")))) return;
+  people = await registered();
   build(boot.offers.find((offer) => offer.name === game) ?? boot.offers[0]);
   dialog.showModal();
 });
