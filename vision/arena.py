@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -37,7 +39,9 @@ PAPER_TINT = 0.3
 """Log difference in colour from a marker's own white that its print cannot have."""
 PRINT = 0.8
 """Log difference by which a marker's black is darker than its white at least."""
-_SPLIT = np.array([[1, 1, 1], [2, -1, -1], [-1, 2, -1], [-1, -1, 2]], dtype=np.float32) / np.float32(3.0)
+NODE = 12
+"""Cells from one exactly projected place of the map to the next: perspective bends so little between that straight
+lines will do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +97,8 @@ class Arena:
         reach = dict.fromkeys(("near", "right", "far", "left"), apron)
         wall = str(board.grid.get("wall", "none"))
         if wall in reach:
-            reach[wall] = board.sizes_mm.get("wall_gap", 8.0)
+            # Of the cells at the wall's foot the last one may show the wall itself.
+            reach[wall] = max(board.sizes_mm.get("wall_gap", 8.0) - STEP_MM, 0.0)
         self.floor_low = self.low - np.array([reach["left"], reach["near"]])
         self.floor_high = self.high + np.array([reach["right"], reach["far"]])
         span = np.ceil((self.floor_high - self.floor_low) / STEP_MM).astype(int)
@@ -115,12 +120,12 @@ class Arena:
         """The flat map of this picture."""
         flat, seen = self._flat(picture, camera)
         empty = self._empty(flat)
-        glow = np.asarray(cv2.subtract(flat, empty).max(axis=2), dtype=np.uint8)
+        glow = _largest(cv2.split(cv2.subtract(flat, empty)))
         off = logs(flat) - logs(empty)
         sides = self._without_line(off, seen)
-        parts = [np.asarray(p, dtype=np.float32) for p in cv2.split(cv2.transform(off, _SPLIT))]
-        light = parts[0]
-        tint = np.maximum(np.maximum(np.abs(parts[1]), np.abs(parts[2])), np.abs(parts[3]))
+        planes = cv2.split(off)
+        light = (planes[0] + planes[1] + planes[2]) * np.float32(1.0 / 3.0)
+        tint = np.asarray(_largest([cv2.absdiff(p, light) for p in planes]), dtype=np.float32)
         liveliness, colourfulness = _spread(light[::3, ::3]), _spread(tint[::3, ::3])
         needed = max(BRIGHTER, 5 * liveliness), max(OTHER, 6 * colourfulness)
         bright, other = light > needed[0], tint > needed[1]
@@ -128,31 +133,40 @@ class Arena:
         dark = np.asarray(light < -max(DARKER, 4 * liveliness), dtype=np.uint8)
         for paper, printed in self._papers:
             self._judge_paper(flat, paper, printed, solid, dark)
-        steep = cv2.morphologyEx(off, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8)).max(axis=2)
+        steep = _largest([cv2.morphologyEx(p, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8)) for p in planes])
         edges = np.asarray(steep > EDGE, dtype=np.uint8) & seen
         sheets = np.zeros_like(seen)
         for paper, _ in self._papers:
             cv2.fillConvexPoly(sheets, np.rint((paper - self.floor_low) / STEP_MM).astype(np.int32), 1)
-        return Floor(self.floor_low, solid & seen, dark & seen, seen, glow, edges, sheets, max(needed) > BUSY, sides)
+        return Floor(
+            self.floor_low,
+            solid & seen,
+            dark & seen,
+            seen,
+            np.asarray(glow, dtype=np.uint8),
+            edges,
+            sheets,
+            max(needed) > BUSY,
+            sides,
+        )
 
     def _flat(self, picture: Image, camera: Camera) -> tuple[Image, Mask]:
         rows, columns = self._shape
-        nodes = 25
-        xs, ys = np.linspace(0, columns - 1, nodes), np.linspace(0, rows - 1, nodes)
+        down, across = -(-rows // NODE) + 2, -(-columns // NODE) + 2
+        # Places half a node aside, one beyond the map on every side: so resizing fills in the cells between.
+        xs, ys = ((np.arange(n) - 0.5) * NODE - 0.5 for n in (across, down))
         grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2) * STEP_MM + self.floor_low
-        pixels = camera.project(np.column_stack([grid, np.zeros(len(grid))])).reshape(nodes, nodes, 2)
+        pixels = camera.project(np.column_stack([grid, np.zeros(len(grid))])).reshape(down, across, 2)
         pixels = np.clip(np.nan_to_num(pixels, nan=-1e5), -1e5, 1e5)
-        scale = float(np.median(np.linalg.norm(np.diff(pixels, axis=1), axis=2))) / float(xs[1])
+        scale = float(np.median(np.linalg.norm(np.diff(pixels, axis=1), axis=2))) / NODE
         shrink, small = 1, picture
         while shrink * 2 <= scale + 0.6 and min(small.shape[:2]) > 64:
             height, width = small.shape[0] // 2 * 2, small.shape[1] // 2 * 2
             half = cv2.resize(small[:height, :width], (width // 2, height // 2), interpolation=cv2.INTER_AREA)
             shrink, small = shrink * 2, np.asarray(half, dtype=np.uint8)
         pixels = ((pixels + 0.5) / shrink - 0.5).astype(np.float32)
-        # Perspective bends so little between 25 x 25 exact points that straight lines will do.
-        u, v = _mesh(np.linspace(0, nodes - 1, columns), np.linspace(0, nodes - 1, rows))
-        maps = np.asarray(cv2.remap(pixels, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
-        x, y = np.ascontiguousarray(maps[..., 0]), np.ascontiguousarray(maps[..., 1])
+        maps = cv2.resize(pixels, (across * NODE, down * NODE), interpolation=cv2.INTER_LINEAR)
+        x, y = cv2.split(maps[NODE : NODE + rows, NODE : NODE + columns])
         flat = cv2.remap(small, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         seen = (x >= 0) & (y >= 0) & (x <= small.shape[1] - 1) & (y <= small.shape[0] - 1)
         return np.asarray(flat, dtype=np.uint8), np.asarray(seen, dtype=np.uint8)
@@ -245,7 +259,8 @@ class Arena:
 
 
 def covered(floor: Floor, least_mm2: float) -> list[Mask]:
-    """Masks of what may lie on the floor, each joined whole, at least `least_mm2` large; largest first.
+    """Masks of what may lie on the floor, each joined whole, at least `least_mm2` large; largest first. On a marker's
+    paper half as much will do, for what is white is not seen there.
 
     Shadows are part of them: which cells belong to a figure is found out by fitting it.
     """
@@ -253,8 +268,10 @@ def covered(floor: Floor, least_mm2: float) -> list[Mask]:
     joined = cv2.morphologyEx(either, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (7, 7)))
     joined = cv2.morphologyEx(joined, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=8, ltype=cv2.CV_16U)
-    sizes = [(int(stats[i, cv2.CC_STAT_AREA]), i) for i in range(1, count)]
-    return [(labels == i).astype(np.uint8) for area, i in sorted(sizes, reverse=True) if area * STEP_MM**2 >= least_mm2]
+    on_paper = np.bincount(labels[floor.paper > 0], minlength=count)
+    areas = stats[:, cv2.CC_STAT_AREA] * STEP_MM**2
+    large = [i for i in range(1, count) if areas[i] >= (least_mm2 / 2 if on_paper[i] else least_mm2)]
+    return [(labels == i).astype(np.uint8) for i in sorted(large, key=lambda i: -areas[i])]
 
 
 def _profile(band: Floats, mask: Mask) -> Floats:
@@ -278,11 +295,12 @@ def _edge(profile: Floats, edge: int) -> float | None:
     return float(edge - (i - (strength[i] - half) / max(strength[i] - before, 1e-6)))
 
 
+def _largest(planes: Sequence[Any]) -> Any:
+    """The largest value of the planes at each place."""
+    blue, green, red = planes
+    return cv2.max(cv2.max(blue, green), red)
+
+
 def _spread(values: Floats) -> float:
     flat = values.ravel()
     return float(1.4826 * middle(np.abs(flat - middle(flat, 0)), 0))
-
-
-def _mesh(x: Array, y: Array) -> tuple[Floats, Floats]:
-    u, v = np.meshgrid(x.astype(np.float32), y.astype(np.float32))
-    return u, v

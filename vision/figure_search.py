@@ -46,6 +46,10 @@ GRID_MM, TURN_DEG = 4.0, 15.0
 """Steps of the scan."""
 LEADS, FACES_TRIED, TRIES = 6, 3, 3
 """Descents from the scan's best for either rest, of them from one place, and how many are read while none fits."""
+PLAINLY = {LYING: 0.88, STANDING: 0.86}
+"""Likeness from which the likeliest place of the scan needs none."""
+LIKELY = 0.55
+"""Likeness on the scan's grid from which a place is tried before the other rest is looked for."""
 CLEAR = {LYING: 0.84, STANDING: 0.75}
 """Likeness from which a place needs no rival."""
 COVER = 0.75
@@ -205,12 +209,23 @@ def scan(
         if winner.clear:
             return winner
     soft = _softened(sharp, SCAN_BLUR_MM, view.scale)
+    # The likeliest place of all is nearly always right; only where it does not fit plainly are others worth their time.
+    rests: dict[str, _Scanned] = {}
+    for rest in (LYING, STANDING):
+        rests[rest] = _scanned(soft, near, rest, _candidates(rest, view, floor, mask, points, solid), wardrobe)
+        if rests[rest].mean >= LIKELY:
+            fit = _tried(sharp, fair, near, rest, *rests[rest].best, wardrobe)
+            if fit.mean_likeness >= PLAINLY[rest]:
+                return _unveiled(sharp, near, floor, fit, wardrobe)
+    for rest in (r for r in rests if 0.0 < rests[r].mean < LIKELY):
+        fit = _tried(sharp, fair, near, rest, *rests[rest].best, wardrobe)
+        if fit.mean_likeness >= PLAINLY[rest]:
+            return _unveiled(sharp, near, floor, fit, wardrobe)
     # What lies is looked for first: where it is found, nothing stands.
     for rest in (LYING, STANDING):
-        places = _candidates(rest, view, floor, mask, points, solid)
-        if not len(places):
+        if not len(rests[rest].places):
             continue
-        leads = _leads(soft, near, rest, places, wardrobe)
+        leads = _leads(soft, near, rest, rests[rest], wardrobe)
         for mean, place, look in leads[:TRIES]:
             if mean < 0.7 * leads[0][0]:
                 break
@@ -224,6 +239,26 @@ def scan(
             if winner.clear:
                 return winner
     return winner
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scanned:
+    """Places (P, 3) of one rest and how alike each is to every look (P, H); the likeliest place with its look, and its
+    likeness over all that is seen of it, nought where there are no places."""
+
+    places: Array
+    levels: Floats
+    best: tuple[Array, int]
+    mean: float
+
+
+def _scanned(picture: Image, view: View, rest: str, places: Array, wardrobe: Wardrobe) -> _Scanned:
+    if not len(places):
+        return _Scanned(places, np.zeros((0, 0), dtype=np.float32), (np.zeros(3), 0), 0.0)
+    levels = _alike(picture, view, rest, places, wardrobe.scan, wardrobe.solid)
+    i, look = divmod(int(levels.argmax()), levels.shape[1])
+    shown = exposure(*frames(rest, places[i : i + 1], wardrobe.solid), wardrobe.solid, view.eye).sum()
+    return _Scanned(places, levels, (places[i], look), float(levels[i, look] / max(shown, 1.0)))
 
 
 def _unveiled(picture: Image, view: View, floor: Floor, fit: Fit, wardrobe: Wardrobe) -> Fit:
@@ -248,10 +283,12 @@ def _better(a: Fit | None, b: Fit) -> Fit:
     return b if a is None or b.levels.max() > a.levels.max() else a
 
 
-def _leads(picture: Image, view: View, rest: str, places: Array, wardrobe: Wardrobe) -> list[tuple[float, Array, int]]:
+def _leads(
+    picture: Image, view: View, rest: str, scanned: _Scanned, wardrobe: Wardrobe
+) -> list[tuple[float, Array, int]]:
     """Mean likeness, place and look of the best few places of one rest after a descent in the blurred picture."""
     solid = wardrobe.solid
-    levels = _alike(picture, view, rest, places, wardrobe.scan, solid)
+    places, levels = scanned.places, scanned.levels
     chosen: list[int] = []
     looks: list[int] = []
     near_by = np.zeros((len(places), LEADS), dtype=bool)
@@ -295,6 +332,14 @@ def _beside(sharp: Image, fair: Image, view: View, fit: Fit, wardrobe: Wardrobe)
             break
         best = _better(best, settle(sharp, fair, view, fit.rest, best.place + nudge, best.best, wardrobe))
     return best
+
+
+def _tried(sharp: Image, fair: Image, view: View, rest: str, place: Array, look: int, wardrobe: Wardrobe) -> Fit:
+    """The same as `settle`, and where another look than the one it began with is seen there, once more with that."""
+    fit = settle(sharp, fair, view, rest, place, look, wardrobe)
+    if fit.best == look or fit.mean_likeness < HOPE:
+        return fit
+    return _better(fit, settle(sharp, fair, view, rest, fit.place, fit.best, wardrobe))
 
 
 def settle(sharp: Image, fair: Image, view: View, rest: str, place: Array, look: int, wardrobe: Wardrobe) -> Fit:

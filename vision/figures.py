@@ -201,7 +201,7 @@ class FigureReader:
     def _found(self, picture: Image, floor: Floor, pose: Pose) -> list[_Found]:
         found: list[_Found] = []
         still = {fit: self._unchanged.same(fit, picture) for fit in self._before}
-        reach = np.ones((2 * round(self._solid.length / 2 / STEP_MM) + 1,) * 2, np.uint8)
+        reach = np.ones((2 * round(self._solid.length / STEP_MM) + 1,) * 2, np.uint8)
         for mask in covered(floor, SMALLEST_MM2):
             left = mask
             edges = floor.edges.copy()
@@ -209,7 +209,7 @@ class FigureReader:
             while len(found) < MOST:
                 sizes = [cv2.countNonZero(m) * STEP_MM**2 for m in (left, left & floor.solid)]
                 # A figure without colour on a floor of its own shade may look like a mere shadow: once it is tried.
-                if sizes[0] < SMALLEST_MM2 or not (first or sizes[1] > REST_MM2 or sum(sizes) > BODY_MM2):
+                if not first and (sizes[0] < SMALLEST_MM2 or not (sizes[1] > REST_MM2 or sum(sizes) > BODY_MM2)):
                     break
                 first = False
                 points = floor.points(left)
