@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,8 @@ PROBE_MM, PROBE_RAD = 0.7, 0.03
 _PROBES = np.array([(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)], dtype=float)
 _PROBES *= (PROBE_MM, PROBE_MM, PROBE_RAD)
 _TURNS = np.radians([-60.0, 0.0, 60.0])
+_NORMALS = np.array([[0, 0, 0, 1], [*np.cos(_TURNS), 0], [*np.sin(_TURNS), 0]])
+"""The four patches' normals as columns, in a prism's own directions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,22 +71,30 @@ def view_at(camera: Camera, xy: Array) -> View:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prints:
-    """The sample points of all four patches in one array (N, 3; see Solid.patches) and where each patch begins."""
+    """The sample points of all four patches in one array (N, 3; see Solid.patches), which patch each belongs to (N),
+    the patches' places in the array, how many points each has (4), and what gives their means: `mean` (4, N). The same
+    for colours laid end to end: which patch's which colour each is (3 N), and what gives the means (3 N, 12)."""
 
-    points: Array
-    starts: NDArray[np.intp]
-    counts: NDArray[np.intp]
-
-    @property
-    def slices(self) -> list[slice]:
-        """The four patches' places in the array."""
-        return [slice(int(a), int(a + n)) for a, n in zip(self.starts, self.counts, strict=True)]
+    points: Floats
+    owner: NDArray[np.intp]
+    slices: tuple[slice, ...]
+    counts: Floats
+    mean: Floats
+    colour_owner: NDArray[np.intp]
+    colour_mean: Floats
 
 
 def prints(patches: Sequence[Array]) -> Prints:
     """The patches laid end to end."""
-    counts = np.array([len(p) for p in patches], dtype=np.intp)
-    return Prints(np.concatenate(patches), np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp), counts)
+    counts = [len(p) for p in patches]
+    owner = np.repeat(np.arange(len(counts)), counts)
+    ends = np.cumsum([0, *counts])
+    slices = tuple(slice(int(a), int(b)) for a, b in zip(ends, ends[1:], strict=False))
+    mean = ((owner == np.arange(len(counts))[:, None]) / np.array(counts)[:, None]).astype(np.float32)
+    colour_owner = (3 * owner[:, None] + np.arange(3)).ravel()
+    colour_mean = np.ascontiguousarray(np.kron(mean, np.eye(3, dtype=np.float32)).T)
+    points, each = np.concatenate(patches).astype(np.float32), np.array(counts, dtype=np.float32)
+    return Prints(points, owner, slices, each, mean, colour_owner, colour_mean)
 
 
 def frames(rest: str, places: Array, solid: Solid) -> tuple[Array, Array]:
@@ -113,31 +124,30 @@ def exposure(centres: Array, bases: Array, solid: Solid, eye: Array) -> Array:
     """Area in mm^2, as the camera sees it, of the four patches at each place: (P, 4); nought where turned away, and
     where too little of a patch is seen to say anything."""
     sight = eye - centres
-    sight /= np.sqrt(np.einsum("pi,pi->p", sight, sight))[:, None]
-    along = np.einsum("pij,pj->pi", bases, sight)
-    shown = np.empty((len(centres), 4))
-    shown[:, :3] = along[:, 1:2] * np.cos(_TURNS) + along[:, 2:3] * np.sin(_TURNS)
-    shown[:, 3] = along[:, 0]
-    shown *= [solid.length * solid.face_width] * 3 + [1.5 * np.sqrt(3.0) * solid.face_width**2]
+    sight /= np.sqrt((sight * sight).sum(axis=1, keepdims=True))
+    along = (bases @ sight[..., None])[..., 0]
+    side, end = solid.length * solid.face_width, 1.5 * math.sqrt(3.0) * solid.face_width**2
+    shown = along @ (_NORMALS * (side, side, side, end))
     shown[shown < LEAST_MM2] = 0.0
-    return shown
+    return np.asarray(shown)
 
 
-def samples(picture: Image, view: View, centres: Array, bases: Array, points: Array) -> Floats:
+def samples(picture: Image, view: View, centres: Array, bases: Array, points: Floats) -> Floats:
     """Colours (P, N, 3) in 0..255 of a prism's points (N, 3) at each place."""
     turn = view.matrix[:, :3]
-    to_px = (bases @ turn.T).astype(np.float32)
-    shift = (centres @ turn.T + view.matrix[:, 3]).astype(np.float32)
-    flat = np.matmul(points.astype(np.float32), to_px) + shift[:, None, :]
-    x, y = flat[..., 0] / flat[..., 2], flat[..., 1] / flat[..., 2]
+    to_px = (turn @ bases.transpose(0, 2, 1)).astype(np.float32)
+    flat = to_px @ points.T
+    flat += (centres @ turn.T + view.matrix[:, 3]).astype(np.float32)[..., None]
+    x, y = flat[:, 0] / flat[:, 2], flat[:, 1] / flat[:, 2]
     found = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
     return np.asarray(found, dtype=np.float32)
 
 
 def levelled(patch: Floats, made: Prints) -> Floats:
     """Patches (P, N, 3) without each patch's mean colour."""
-    means = np.add.reduceat(patch, made.starts, axis=1) / made.counts[:, None].astype(np.float32)
-    return np.asarray(patch - np.repeat(means, made.counts, axis=1))
+    flat = patch.reshape(len(patch), -1)
+    means = flat @ made.colour_mean
+    return np.asarray(flat - means[:, made.colour_owner]).reshape(patch.shape)
 
 
 def rows(patch: Floats, made: Prints) -> list[Floats]:
@@ -167,16 +177,15 @@ def descend(
     centres, bases = frames(rest, probes, solid)
     shown = exposure(centres[::7], bases[::7], solid, view.eye)
     seen = levelled(samples(picture, view, centres, bases, made.points), made).reshape(count, 7, -1, 3)
-    slopes = (seen[:, 1::2] - seen[:, 2::2]) * np.float32(0.5)
-    weight = np.sqrt(shown / made.counts).astype(np.float32)
-    gains = np.zeros((count, 4), dtype=np.float32)
-    for i, part in enumerate(made.slices):
-        a, b = seen[:, 0, part].reshape(count, -1), known[:, part].reshape(count, -1)
-        gains[:, i] = np.einsum("pn,pn->p", a, b) / (np.einsum("pn,pn->p", b, b) + 1e-3)
-    off = seen[:, 0] - np.repeat(gains, made.counts, axis=1)[..., None] * known
-    spread = np.repeat(weight, made.counts, axis=1)[..., None]
-    slopes = (slopes * spread[:, None]).reshape(count, 3, -1)
-    pull = np.matmul(slopes, (off * spread).reshape(count, -1, 1))
+    weight = (np.sqrt(shown / made.counts).astype(np.float32)[:, made.owner])[..., None]
+    slopes = seen[:, 1::2] - seen[:, 2::2]
+    slopes *= weight[:, None] * np.float32(0.5)
+    # How much brighter each patch is than the known one.
+    known_power, both = ((made.mean @ (known * other)).sum(axis=2) for other in (known, seen[:, 0]))
+    gains = both / (known_power + np.float32(1e-3) / made.counts)
+    off = (seen[:, 0] - gains[:, made.owner, None] * known) * weight
+    slopes = slopes.reshape(count, 3, -1)
+    pull = np.matmul(slopes, off.reshape(count, -1, 1))
     normal = np.matmul(slopes, slopes.transpose(0, 2, 1)).astype(np.float64)
     top = normal[:, range(3), range(3)].max(axis=1)
     normal += np.eye(3) * (1e-6 + 1e-3 * top)[:, None, None]
@@ -184,16 +193,23 @@ def descend(
     return places + np.clip(steps, -5.0, 5.0) * (PROBE_MM, PROBE_MM, PROBE_RAD)
 
 
-def kinship(seen: Floats, known: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """A strict correlation (H) of a seen patch (n, 3) with known ones (3, H, n), and the light (H, 3) that it asks for.
+def kinship(
+    seen: Floats, known: Sequence[Floats], sizes: Floats, made: Prints, shown: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """A strict correlation (B, H, 4) of seen colours (N, 3) with those of known looks at each blur, patch by patch (four
+    of B, 3, H, n), and the light (B, 3, H, 4) that each asks for; nought of patches that are not `shown` (4).
 
-    `sizes` (3, H) are the known patches' sums of squares. Light may scale each colour but add nothing, so that a body
-    of another colour does not pass for a shade of light: 1 - result^2 is the share of the contrast (about each
+    `sizes` (B, 3, H, 4) are the known patches' sums of squares. Light may scale each colour but add nothing, so that a
+    body of another colour does not pass for a shade of light: 1 - result^2 is the share of the contrast (about each
     colour's mean) that the known patch leaves unexplained.
     """
-    product = np.einsum("chn,nc->ch", known, seen)
+    planes = np.ascontiguousarray(seen.T)
+    product = np.zeros(sizes.shape, dtype=np.float32)
+    for i in np.flatnonzero(shown):
+        product[..., i] = (known[i] @ planes[:, made.slices[i], None])[..., 0]
     light = product / sizes
-    power = np.einsum("nc,nc->c", seen, seen)
-    left = float(power.sum()) - np.einsum("ch,ch->h", product, light)
-    total = float(np.sum(power - seen.sum(axis=0) ** 2 / len(seen))) + seen.size * (255 * NOISE) ** 2
-    return np.sqrt(np.clip(1.0 - left / total, 0.0, 1.0)), np.asarray(light.T)
+    means, squares = made.mean @ seen, made.mean @ (seen * seen)
+    left = squares.sum(axis=1) * made.counts - (product * light).sum(axis=1)
+    noise = np.float32(3.0 * (255 * NOISE) ** 2)
+    total = made.counts * ((squares - means * means).sum(axis=1) + noise)
+    return np.sqrt(np.clip(1.0 - left / total, 0.0, 1.0)) * shown, light

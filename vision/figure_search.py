@@ -18,6 +18,7 @@ from vision.arena import STEP_MM, Floor
 from vision.figure_faces import Figure, Look, Solid, Templates, templates
 from vision.figure_fit import (
     LYING,
+    NOISE,
     STANDING,
     Prints,
     View,
@@ -48,8 +49,8 @@ LEADS, FACES_TRIED, TRIES = 6, 3, 3
 """Descents from the scan's best for either rest, of them from one place, and how many are read while none fits."""
 PLAINLY = {LYING: 0.88, STANDING: 0.86}
 """Likeness from which the likeliest place of the scan needs none."""
-LIKELY = 0.55
-"""Likeness on the scan's grid from which a place is tried before the other rest is looked for."""
+UPRIGHT = 0.2
+"""By how much more than the likeliest lying place the likeliest standing one must fit to be looked at first."""
 CLEAR = {LYING: 0.84, STANDING: 0.75}
 """Likeness from which a place needs no rival."""
 COVER = 0.75
@@ -115,14 +116,15 @@ class Wardrobe:
         return _prepared(templates(self.figures, self.solid, SETTLE_MM, SETTLE_BLUR_MM))
 
     @cached_property
-    def read(self) -> tuple[Prints, tuple[tuple[tuple[Floats, Floats], ...], ...]]:
-        """Points for reading and, a blur, each patch's looks (3, H, n) with their sums of squares (3, H)."""
+    def read(self) -> tuple[Prints, tuple[Floats, ...], Floats]:
+        """Points for reading and each patch's looks (B, 3, H, n), with their sums of squares (B, 3, H, 4); B blurs."""
         sets = []
         for blur in READ_BLURS_MM:
             made, known = _joined(templates(self.figures, self.solid, READ_MM, blur))
-            split = [np.ascontiguousarray(known[:, part].transpose(2, 0, 1)) for part in made.slices]
-            sets.append(tuple((p, np.einsum("chn,chn->ch", p, p) + np.float32(1.0)) for p in split))
-        return made, tuple(sets)
+            sets.append(known.transpose(2, 0, 1))
+        looks = np.stack(sets)
+        sizes = (looks * looks) @ (made.mean.T * made.counts) + np.float32(1.0)
+        return made, tuple(np.ascontiguousarray(looks[..., part]) for part in made.slices), sizes
 
 
 def _prepared(made: Templates) -> Prepared:
@@ -211,18 +213,17 @@ def scan(
     soft = _softened(sharp, SCAN_BLUR_MM, view.scale)
     # The likeliest place of all is nearly always right; only where it does not fit plainly are others worth their time.
     rests: dict[str, _Scanned] = {}
+    tried: dict[str, float] = {}
     for rest in (LYING, STANDING):
         rests[rest] = _scanned(soft, near, rest, _candidates(rest, view, floor, mask, points, solid), wardrobe)
-        if rests[rest].mean >= LIKELY:
+        if rests[rest].mean > 0.0:
             fit = _tried(sharp, fair, near, rest, *rests[rest].best, wardrobe)
             if fit.mean_likeness >= PLAINLY[rest]:
                 return _unveiled(sharp, near, floor, fit, wardrobe)
-    for rest in (r for r in rests if 0.0 < rests[r].mean < LIKELY):
-        fit = _tried(sharp, fair, near, rest, *rests[rest].best, wardrobe)
-        if fit.mean_likeness >= PLAINLY[rest]:
-            return _unveiled(sharp, near, floor, fit, wardrobe)
+            tried[rest] = fit.mean_likeness
     # What lies is looked for first: where it is found, nothing stands.
-    for rest in (LYING, STANDING):
+    stands = tried.get(STANDING, 0.0) > tried.get(LYING, 0.0) + UPRIGHT
+    for rest in (STANDING, LYING) if stands else (LYING, STANDING):
         if not len(rests[rest].places):
             continue
         leads = _leads(soft, near, rest, rests[rest], wardrobe)
@@ -357,25 +358,16 @@ def settle(sharp: Image, fair: Image, view: View, rest: str, place: Array, look:
 
 def _read(sharp: Image, view: View, rest: str, place: Array, wardrobe: Wardrobe) -> Fit:
     """The fit at just this place."""
-    made, sets = wardrobe.read
+    made, known, sizes = wardrobe.read
     centres, bases = frames(rest, place[None], wardrobe.solid)
     shown = exposure(centres, bases, wardrobe.solid, view.eye)[0]
     counts = weights(shown, view.scale)
     seen = samples(sharp, view, centres, bases, made.points)[0]
-    front = int(np.argmax(shown))
-    best: Fit | None = None
-    for patches in sets:
-        alike = np.zeros((len(wardrobe.looks), 4))
-        light = np.ones((len(wardrobe.looks), 3), dtype=np.float32)
-        for i in np.flatnonzero(counts):
-            alike[:, i], lit = kinship(seen[made.slices[i]], *patches[i])
-            if i == front:
-                light = lit
-        levels = evidence(alike, counts)
-        if best is None or levels.max() > best.levels.max():
-            best = Fit(rest, place, levels, light, alike, shown, view.scale)
-    assert best is not None
-    return best
+    alike, light = kinship(seen, known, sizes, made, counts > 0.0)
+    levels = evidence(alike, counts)
+    blur = int(levels.max(axis=1).argmax())
+    front = light[blur, :, :, int(np.argmax(shown))].T
+    return Fit(rest, place, levels[blur], front, alike[blur], shown, view.scale)
 
 
 def silhouette_mm(rest: str, place: Array, view: View, solid: Solid) -> Array:
@@ -422,11 +414,17 @@ def _candidates(rest: str, view: View, floor: Floor, mask: NDArray[np.uint8], po
     places = np.column_stack([np.repeat(spots, len(angles), axis=0), np.tile(angles, len(spots))])
     inner = body * (solid.length, solid.apothem, solid.apothem)
     _, bases = frames(rest, places[: len(angles)], solid)
-    turned = inner @ bases
+    turned = (inner @ bases).reshape(-1, 3)
     height = solid.apothem if rest == LYING else solid.length / 2
-    solid_points = turned[None] + np.column_stack([spots, np.full(len(spots), height)])[:, None, None, :]
-    cover = _covered(floor, mask, view, solid_points.reshape(-1, 3)).reshape(len(places), -1).mean(axis=1)
-    return np.asarray(places[cover >= COVER])
+    # Where a point of the body is seen on the floor grows with the spot as with the point itself.
+    stretch = view.eye[2] / (view.eye[2] - height - turned[:, 2])
+    aside = (view.eye[:2] + (turned[:, :2] - view.eye[:2]) * stretch[:, None] - floor.low_mm) / STEP_MM
+    column, row = (
+        np.rint(spots[:, axis, None] * (stretch / STEP_MM) + aside[:, axis]).astype(np.intp) for axis in (0, 1)
+    )
+    column, row = np.clip(column, 0, mask.shape[1] - 1), np.clip(row, 0, mask.shape[0] - 1)
+    seen = mask.ravel()[row * mask.shape[1] + column].reshape(len(places), len(body))
+    return np.asarray(places[np.count_nonzero(seen, axis=1) >= COVER * len(body)])
 
 
 def _covered(floor: Floor, mask: NDArray[np.uint8], view: View, solid_points: Array) -> NDArray[np.uint8]:
@@ -456,11 +454,16 @@ def _alike(picture: Image, view: View, rest: str, places: Array, prepared: Prepa
     made, _, known = prepared
     centres, bases = frames(rest, places, solid)
     shown = exposure(centres, bases, solid, view.eye).astype(np.float32)
-    seen = rows(samples(picture, view, centres, bases, made.points), made)
+    seen = samples(picture, view, centres, bases, made.points)
+    # The known looks have no mean, so that the seen ones need lose theirs in their length alone.
+    means = made.mean @ seen
+    power = (made.mean @ (seen * seen) - means * means).sum(axis=2) * made.counts
+    noise = 3.0 * made.counts * np.float32((255 * NOISE) ** 2)
+    share = shown / np.sqrt(np.maximum(power, np.float32(0.0)) + noise)
     result = np.zeros((len(places), len(known[0])), dtype=np.float32)
-    for i in range(4):
-        if shown[:, i].any():
-            result += (seen[i] * shown[:, i : i + 1]) @ known[i].T
+    for i, part in enumerate(made.slices):
+        if share[:, i].any():
+            result += (seen[:, part].reshape(len(places), -1) @ known[i].T) * share[:, i : i + 1]
     return result
 
 

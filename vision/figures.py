@@ -276,29 +276,28 @@ class FigureReader:
         return Piece("figure", (float(middle[0]), float(middle[1])), math.hypot(ground, 8.0), facts, outline=spots)
 
     def _facts(self, fit: Fit, others: list[_Other], reason: str) -> tuple[Fact, Fact, Fact]:
-        looks = self._wardrobe.looks
-        levels = fit.levels.copy()
+        levels = fit.levels
         fine = min(max((fit.scale - COARSE_PX) / (FINE_PX - COARSE_PX), 0.0), 1.0)
         even = STRANGE[fit.rest][1 if others else 0] + SHARPER * fine
         if others:
             off = _tint(fit.light.astype(np.float64)) - np.median(np.array([light for _, light, _ in others]), axis=0)
-            levels -= np.minimum(0.5 * np.sum((off / LIGHT_SPREAD) ** 2, axis=1), LIGHT_MOST)
+            levels = levels - np.minimum(0.5 * np.sum((off / LIGHT_SPREAD) ** 2, axis=1), LIGHT_MOST)
             coarse_drop, fine_drop = BEHIND[fit.rest]
             usual = float(np.median([like for _, _, like in others]))
             even = max(even, usual - coarse_drop + (coarse_drop - fine_drop) * fine)
         counts = weights(fit.exposure, fit.scale)
         stranger = float(evidence(np.full(4, even), counts))
-        best = [
-            max(x for x, look in zip(levels, looks, strict=True) if look.figure == i) for i in range(len(self._figures))
-        ]
-        names = Fact((*(f.name for f in self._figures), UNKNOWN), (*map(float, best), stranger), bool(reason), reason)
+        # Looks follow each other figure by figure, face by face, either end near.
+        each = levels.reshape(len(self._figures), FACES, 2)
+        best = each.max(axis=(1, 2))
+        names = Fact((*(f.name for f in self._figures), UNKNOWN), (*best.tolist(), stranger), bool(reason), reason)
         chosen = int(np.argmax(best))
         floor_level = float(levels.min()) - 30.0
         shown = dict.fromkeys(_faces(), floor_level)
-        for level, look in zip(levels, looks, strict=True):
-            if look.figure == chosen:
-                key = str(look.face) if fit.rest == LYING else ENDS[look.turned]
-                shown[key] = max(shown[key], float(level))
+        if fit.rest == LYING:
+            shown.update(zip(_faces(), each[chosen].max(axis=1).tolist(), strict=False))
+        else:
+            shown.update(zip(ENDS, each[chosen].max(axis=0).tolist(), strict=True))
         # A face of a figure that is none of ours means nothing.
         strange = names.best == UNKNOWN
         hidden, why = bool(reason) or strange, reason or ("unclear" if strange else "")

@@ -12,7 +12,7 @@ from calibration.geometry import Array
 from calibration.profile import Board
 from devices.contract import Image
 from vision.marker_search import Pose
-from vision.sampling import Bools, Floats, Stencil, logs, middle, spread_of
+from vision.sampling import Bools, Floats, Stencil, logs, middle, solved, spread_of
 
 STEP_MM = 2.3
 REACH = 1.3
@@ -314,7 +314,7 @@ def _weighted_fit(basis: Array, values: Array, weight: Array) -> Array:
     """Coefficients (terms, channels) of the least squares fit of values (N, channels) by the basis (N, terms)."""
     weighted = basis * weight[:, None]
     # The small addend keeps a board with few plain cells solvable.
-    return np.asarray(np.linalg.solve(weighted.T @ basis + 1e-6 * np.eye(basis.shape[1]), weighted.T @ values))
+    return np.asarray(solved(weighted.T @ basis + 1e-6 * np.eye(basis.shape[1]), weighted.T @ values))
 
 
 def _commonest(rings: Floats) -> Floats:
