@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from companion.games.contract import RulesError, Setup
-from companion.games.moogh import RULES, cards
+from companion.games.moogh import RULES, cards, printed
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -89,8 +89,8 @@ def test_a_setup_with_a_wrong_card_set_is_refused_too() -> None:
 
 def test_every_table_of_the_default_set_says_where_it_comes_from() -> None:
     marks = cards.default().provenance
-    for table in cards.TABLES:
-        assert table in marks or all(f"{table}.{man}" in marks for man in cards.MEN)
+    for table in printed.TABLES:
+        assert table in marks or all(f"{table}.{man}" in marks for man in printed.MEN)
     assert marks["front"] == "invented" and marks["arrows"] == "rulebook"
 
 

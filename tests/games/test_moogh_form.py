@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from companion.games.contract import RulesError, Setup
 from companion.games.data_form import CONFIRMED, Filled
-from companion.games.moogh import RULES, cards
+from companion.games.moogh import RULES, cards, printed
 from companion.games.moogh.form import CardForm
 from companion.words import LANGUAGES, say
 
@@ -157,7 +157,7 @@ def forms(draw: st.DrawFn) -> Filled:
                 known = st.sampled_from([value for value, _ in part.choices]) if part.choices else st.integers(0, 41)
                 texts.append(str(draw(known)))
         filled = replace(filled, values={**filled.values, key: tuple(texts)})
-    marks = {key: draw(st.sampled_from(cards.PROVENANCE)) for key in draw(st.sets(st.sampled_from(sorted(ROWS))))}
+    marks = {key: draw(st.sampled_from(printed.PROVENANCE)) for key in draw(st.sets(st.sampled_from(sorted(ROWS))))}
     return replace(filled, marks={**filled.marks, **marks})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from companion.games.contract import Message, Refusal, Rules, Setup
-from companion.games.moogh import RULES, cards
+from companion.games.moogh import RULES, cards, printed
 from companion.games.moogh.players import PLAYERS
 from companion.registry import Chooser
 from companion.words import LANGUAGES, catalogue, say
@@ -78,4 +78,4 @@ def test_options_and_card_faults_have_words() -> None:
     assert not unsaid(option_ids(RULES))
     data = dict(cards.default().data)
     wrong = [{}, {**data, "save": {}}, {**data, "front": data["back"]}, {**data, "obstacles": [[0, 1], [9, 9]]}]
-    assert not unsaid(fault.message for each in wrong for fault in cards.faults(each))
+    assert not unsaid(fault.message for each in wrong for fault in printed.faults(each))

@@ -13,6 +13,7 @@ from companion.games.maulwurf.rules import RULES as MAULWURF
 from companion.games.moogh.rules import RULES as MOOGH
 from devices.simulated.domino_table import DominoTable
 from devices.simulated.dominoes import PIPS
+from devices.simulated.materials import PipInk, die_paint, solid_colour
 from devices.simulated.moogh_table import MooghTable
 from devices.simulated.token_table import TokenTable
 from tests.vision.test_worked_cases import Played, muggins
@@ -21,10 +22,10 @@ from vision.reading import SURE_LEAD
 from vision.tokens import TokenReader
 
 
-def moogh() -> Played:
+def moogh(seed: int = 3) -> Played:
     state = MOOGH.new(Setup(("A", "B"), {}))
     board = load_board("moogh")
-    table = MooghTable(MOOGH.look(state), board, 3, light="diffuse")
+    table = MooghTable(MOOGH.look(state), board, seed, light="diffuse")
     return Played(MOOGH, state, table, MooghReader(TableProfile(board)))
 
 
@@ -96,6 +97,29 @@ def test_dice_that_are_not_there_say_nothing() -> None:
         game.table._world.solids.pop(die)  # type: ignore[attr-defined]
     verdict = game.look()
     assert verdict.kind in ("unchanged", "unsure")
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+@pytest.mark.parametrize(("die", "fact"), [("health", "die:health"), ("rage", "die:rage"), ("points", "die:points")])
+def test_a_die_that_shows_nothing_says_nothing_and_nothing_is_lost(die: str, fact: str, seed: int) -> None:
+    game = moogh(seed)
+    truth = dict(game.rules.look(game.state))
+    game.reader.agree(truth)
+    solids = game.table._world.solids  # type: ignore[attr-defined]
+    whole, body = solids[die], np.array((0.30, 0.08, 0.06), np.float32)
+    pips = PipInk(np.full(3, 0.8, np.float32), 0.1, 0.25)
+    blank = die_paint(solid_colour(body), pips, (0,) * 6, (0,) * 6, 0.2)
+    solids[die] = replace(whole, paint=blank)
+    verdict = game.look()
+    assert verdict.kind in ("unchanged", "unsure")
+    frame = game.table.stage.frame(60)
+    reading = game.reader.read(frame)
+    seen = reading.facts[fact]
+    # Whose slot the point die lies at is seen without its pips, and it is nobody's.
+    assert (die, seen.best) == ("points", "0") or not seen.sure(SURE_LEAD)
+    assert all(f.best == truth[k] or not f.sure(SURE_LEAD) for k, f in reading.facts.items() if k in truth)
+    solids[die] = whole
+    assert game.look().kind == "unchanged"
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

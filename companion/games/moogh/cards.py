@@ -1,4 +1,4 @@
-"""The card set: what is printed on the cards, as data that is checked before it is used.
+"""The card set: what is printed on the cards, as data that is checked (`printed.faults`) before it is used.
 
 The canonical form (`CardSet.data`) is one JSON object: `board`, `start`, `start_solo`, `obstacles`, `angle`,
 `turn_icon`, `attack_dice`, `save`, `arrows`, `front`, `back`, `characters`. A TOML file has the same tables, each with
@@ -18,34 +18,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from companion.games.contract import DataUsed, Json, Refusal, RulesError
-from companion.games.moogh.geometry import AROUND, FACINGS, Cell, footprint
-
-MEN = ("red", "white", "brown", "green")
-"""The tribesmen in the order in which simultaneous things happen to them (R-18)."""
-SOLO = ("red", "green")
-PROVENANCE = ("rulebook", "source", "inferred", "invented", "owner")
-BEAST_ACTIONS = ("M1", "M2", "M3", "B1", "A1", "A2", "S", "T", "TA")
-ACTIONS = ("M1", "M2", "Stab", "DS", "Aim", "Grab", "Climb", "Throw", "Sedate", "AS")
-TABLES = (
-    "board",
-    "start",
-    "start_solo",
-    "obstacles",
-    "angle",
-    "turn_icon",
-    "attack_dice",
-    "save",
-    "arrows",
-    "front",
-    "back",
-    "characters",
-)
-SIDES = ("fit", "hurt")
-NO_ICON = "none"
-"""What a user's file says of a space that has a turn icon in the default set and none on the printed card."""
-_RAGES = range(1, 7)
-_MOST_CELLS = 40
+from companion.games.contract import DataUsed, Json, RulesError
+from companion.games.moogh.geometry import AROUND, FACINGS, Cell
+from companion.games.moogh.printed import NO_ICON, PROVENANCE, SIDES, TABLES, cell_of, fault, faults
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,8 +136,8 @@ def from_data(data: Json, provenance: Mapping[str, str] | None = None) -> CardSe
 
     A `provenance` inside the data, a string for the whole set or one a table or key, is taken over.
     """
-    for fault in faults(data):
-        raise RulesError(fault, f"card set: {fault.rule} {dict(fault.values)}")
+    for wrong in faults(data):
+        raise RulesError(wrong, f"card set: {wrong.rule} {dict(wrong.values)}")
     whole = data.get("provenance", {})
     marks = dict.fromkeys(TABLES, whole) if isinstance(whole, str) else dict(whole)
     data = json.loads(json.dumps({table: data[table] for table in TABLES}))
@@ -171,11 +146,11 @@ def from_data(data: Json, provenance: Mapping[str, str] | None = None) -> CardSe
         cols=board["cols"],
         rows_count=board["rows"],
         wall=FACINGS.index(board["wall"]),
-        origin=min(_cell(c) for c in board["beast"]["cells"]),
+        origin=min(cell_of(c) for c in board["beast"]["cells"]),
         facing=FACINGS.index(board["beast"]["facing"]),
-        obstacles=frozenset(_cell(c) for c in data["obstacles"]),
-        start={man: _cell(c) for man, c in data["start"].items()},
-        start_solo={man: _cell(c) for man, c in data["start_solo"].items()},
+        obstacles=frozenset(cell_of(c) for c in data["obstacles"]),
+        start={man: cell_of(c) for man, c in data["start"].items()},
+        start_solo={man: cell_of(c) for man, c in data["start_solo"].items()},
         angle=data["angle"],
         turn_icon=data["turn_icon"],
         attack_dice={int(n): (pair[0], pair[1]) for n, pair in data["attack_dice"].items()},
@@ -200,149 +175,6 @@ def keys_of(data: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"{table}.{man}.{side}" for man in data[table] for side in data[table][man])
         else:
             yield from (f"{table}.{key}" for key in (AROUND if table == "turn_icon" else data[table]))
-
-
-def faults(data: Json) -> Iterator[Refusal]:
-    """Everything that is wrong with a card set in canonical form, most basic things first."""
-    if not isinstance(data, Mapping):
-        yield _fault("moogh.cards_type", where="card set", got=type(data).__name__)
-        return
-    missing = [table for table in TABLES if table not in data]
-    yield from (_fault("moogh.cards_missing", where=table) for table in missing)
-    for key in data:
-        if key not in TABLES and key != "provenance":
-            yield _fault("moogh.cards_unknown", where=key)
-    marks = data.get("provenance", {})
-    for where, mark in marks.items() if isinstance(marks, Mapping) else [("provenance", marks)]:
-        if mark not in PROVENANCE:
-            yield _fault("moogh.cards_provenance", where=str(where), got=str(mark))
-    for table in TABLES:
-        wanted = list if table == "obstacles" else Mapping
-        if table not in missing and not isinstance(data[table], wanted):
-            yield _fault("moogh.cards_type", where=table, got=repr(data[table]))
-            missing.append(table)
-    if missing:
-        return
-    yield from _numbers(data, "save", 1, 6, ())
-    yield from _numbers(data, "arrows", 1, 3, (1, 1, 2, 2, 3, 3))
-    yield from _rows(data)
-    yield from _spaces(data)
-    yield from _characters(data)
-    yield from _scenery(data)
-
-
-def _numbers(data: Mapping[str, Any], table: str, low: int, high: int, exactly: tuple[int, ...]) -> Iterator[Refusal]:
-    """Six rows, one whole number each; `exactly` gives the printed numbers where they are known."""
-    values = data[table]
-    yield from _keys(table, values, [str(rage) for rage in _RAGES])
-    for rage in _RAGES:
-        value = values.get(str(rage), low)
-        lowest, highest = (exactly[rage - 1],) * 2 if exactly else (low, high)
-        if not _whole(value, lowest, highest):
-            yield _number(f"{table}.{rage}", value, lowest, highest)
-
-
-def _rows(data: Mapping[str, Any]) -> Iterator[Refusal]:
-    columns = 0
-    for side in ("front", "back"):
-        yield from _keys(side, data[side], [str(rage) for rage in _RAGES])
-        for rage in _RAGES:
-            where, row = f"{side}.{rage}", data[side].get(str(rage))
-            if row is None:
-                continue
-            if not isinstance(row, list) or not row:
-                yield _fault("moogh.cards_type", where=where, got=repr(row))
-                continue
-            columns = columns or len(row)
-            if len(row) != columns:
-                yield _fault("moogh.cards_columns", where=where, got=len(row), wanted=columns)
-            for number, action in enumerate(row, 1):
-                if not isinstance(action, str) or action.removesuffix("*") not in BEAST_ACTIONS:
-                    yield _fault("moogh.cards_beast_action", where=f"{where}, {number}", got=str(action))
-    front, back = data["front"].get("3"), data["back"].get("3")
-    if isinstance(front, list) and front and str(front[-1]).removesuffix("*") != "T":
-        yield _fault("moogh.cards_printed", where=f"front.3, {len(front)}", got=str(front[-1]), wanted="T")
-    if isinstance(back, list) and back and str(back[0]).removesuffix("*") != "S":
-        yield _fault("moogh.cards_printed", where="back.3, 1", got=str(back[0]), wanted="S")
-
-
-def _spaces(data: Mapping[str, Any]) -> Iterator[Refusal]:
-    yield from _keys("attack_dice", data["attack_dice"], [str(rage) for rage in _RAGES])
-    for face, pair in data["attack_dice"].items():
-        if not isinstance(pair, list) or len(pair) != 2 or len({str(s) for s in pair}) != 2:
-            yield _fault("moogh.cards_two_spaces", where=f"attack_dice.{face}", got=str(pair))
-            continue
-        for space in pair:
-            if space not in AROUND:
-                yield _fault("moogh.cards_space", where=f"attack_dice.{face}", got=str(space))
-    yield from _keys("angle", data["angle"], [*AROUND, "TOP"])
-    for space, angle in data["angle"].items():
-        if not _whole(angle, 0, 6):
-            yield _number(f"angle.{space}", angle, 0, 6)
-    for space, way in data["turn_icon"].items():
-        if space not in AROUND or way not in ("left", "right"):
-            yield _fault("moogh.cards_turn_icon", where=f"turn_icon.{space}", got=str(way))
-
-
-def _characters(data: Mapping[str, Any]) -> Iterator[Refusal]:
-    yield from _keys("characters", data["characters"], list(MEN))
-    for man, sides in data["characters"].items():
-        if not isinstance(sides, Mapping):
-            yield _fault("moogh.cards_type", where=f"characters.{man}", got=repr(sides))
-            continue
-        yield from _keys(f"characters.{man}", sides, list(SIDES))
-        for side, arrows in sides.items():
-            where = f"characters.{man}.{side}"
-            if not isinstance(arrows, list) or not arrows:
-                yield _fault("moogh.cards_no_arrow", where=where)
-                continue
-            for number, pair in enumerate(arrows, 1):
-                if not isinstance(pair, list) or len(pair) != 2:
-                    yield _fault("moogh.cards_pair", where=f"{where}, {number}", got=str(pair))
-                    continue
-                for action in pair:
-                    if action not in ACTIONS:
-                        yield _fault("moogh.cards_action", where=f"{where}, {number}", got=str(action))
-
-
-def _scenery(data: Mapping[str, Any]) -> Iterator[Refusal]:
-    board = data["board"]
-    yield from _keys("board", board, ["cols", "rows", "wall", "beast"])
-    sizes = [board.get("cols"), board.get("rows")]
-    for name, size in zip(("cols", "rows"), sizes, strict=True):
-        if not _whole(size, 4, _MOST_CELLS):
-            yield _number(f"board.{name}", size, 4, _MOST_CELLS)
-            return
-    if board.get("wall") not in FACINGS:
-        yield _fault("moogh.cards_side", where="board.wall", got=str(board.get("wall")))
-    beast = board.get("beast")
-    if not isinstance(beast, Mapping) or not isinstance(beast.get("cells"), list):
-        yield _fault("moogh.cards_type", where="board.beast", got=repr(beast))
-        return
-    if beast.get("facing") not in FACINGS:
-        yield _fault("moogh.cards_side", where="board.beast.facing", got=str(beast.get("facing")))
-    cells = [_cell(c) if _is_cell(c) else None for c in beast["cells"]]
-    corner = min((c for c in cells if c), default=(0, 0))
-    if len(cells) != 4 or set(cells) != set(footprint(corner)):
-        yield _fault("moogh.cards_beast", where="board.beast.cells", got=str(beast["cells"]))
-        return
-    for table, men in (("start", MEN), ("start_solo", SOLO)):
-        yield from _keys(table, data[table], list(men))
-        taken: dict[Cell, str] = dict.fromkeys(footprint(corner), "board.beast")
-        places = [(f"obstacles, {n}", c) for n, c in enumerate(data["obstacles"], 1)]
-        places += [(f"{table}.{man}", c) for man, c in data[table].items()]
-        for where, cell in [("board.beast", list(c)) for c in taken] + places:
-            if not _is_cell(cell) or not (0 <= cell[0] < sizes[0] and 0 <= cell[1] < sizes[1]):
-                yield _fault("moogh.cards_off_board", where=where, got=str(cell))
-            elif where != "board.beast":
-                if _cell(cell) in taken:
-                    yield _fault("moogh.cards_taken", where=where, got=str(cell), other=taken[_cell(cell)])
-                taken[_cell(cell)] = where
-
-
-def _keys(where: str, table: Mapping[str, Any], wanted: list[str]) -> Iterator[Refusal]:
-    yield from (_fault("moogh.cards_missing", where=f"{where}.{key}") for key in wanted if key not in table)
-    yield from (_fault("moogh.cards_unknown", where=f"{where}.{key}") for key in table if key not in wanted)
 
 
 def _plain(tables: Mapping[str, Any], partial: bool = False) -> tuple[dict[str, Any], dict[str, str]]:
@@ -393,25 +225,5 @@ def _shipped() -> dict[str, Any]:
     return tomllib.loads((resources.files(__package__) / "cards.toml").read_text(encoding="utf-8"))
 
 
-def _is_cell(value: object) -> bool:
-    return isinstance(value, list | tuple) and len(value) == 2 and all(_whole(n, -99, 99) for n in value)
-
-
-def _cell(value: Any) -> Cell:
-    return value[0], value[1]
-
-
-def _whole(value: object, low: int, high: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-
-
-def _number(where: str, got: object, low: int, high: int) -> Refusal:
-    return _fault("moogh.cards_number", where=where, got=str(got), low=low, high=high)
-
-
-def _fault(rule: str, **values: str | int) -> Refusal:
-    return Refusal(rule, values=tuple(values.items()))
-
-
 def _error(rule: str, **values: str | int) -> RulesError:
-    return RulesError(_fault(rule, **values), f"card set: {rule} {values}")
+    return RulesError(fault(rule, **values), f"card set: {rule} {values}")

@@ -10,8 +10,9 @@ from typing import Any
 from companion.games.contract import Json, Message, Refusal
 from companion.games.data_form import Filled, Group, Part, Row
 from companion.games.moogh import cards as card_sets
-from companion.games.moogh.cards import ACTIONS, BEAST_ACTIONS, MEN, NO_ICON, SIDES, SOLO, CardSet
+from companion.games.moogh.cards import CardSet
 from companion.games.moogh.geometry import AROUND, FACINGS, footprint
+from companion.games.moogh.printed import ACTIONS, BEAST_ACTIONS, MEN, NO_ICON, SIDES, SOLO, TABLES, faults
 
 _FIXED = "arrows"
 """The one table that the rulebook prints: nothing to compare."""
@@ -93,7 +94,7 @@ class CardForm:
     def faults(self, filled: Filled) -> tuple[Refusal, ...]:
         """What the loader has against these values, each with its row."""
         keys = set(filled.values)
-        found = card_sets.faults({**_data(filled), "provenance": dict(filled.marks)})
+        found = faults({**_data(filled), "provenance": dict(filled.marks)})
         return tuple(Refusal(f.rule, tuple(_row_of(f, keys)), f.values) for f in found)
 
     def text(self, filled: Filled) -> str:
@@ -140,7 +141,7 @@ def _flat(value: Any) -> Iterator[str]:
 
 def _data(filled: Filled) -> dict[str, Any]:
     """The canonical form of what is typed; a text that is no number stays a text, and is a fault."""
-    data: dict[str, Any] = {table: {} for table in card_sets.TABLES}
+    data: dict[str, Any] = {table: {} for table in TABLES}
     data[_FIXED] = dict(card_sets.default().data[_FIXED])
     for key, texts in filled.values.items():
         boxes: list[Json] = [int(text) if text.isascii() and text.isdigit() else text for text in texts]

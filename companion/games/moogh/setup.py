@@ -7,9 +7,10 @@ from typing import Any
 
 from companion.games.contract import Json, Look, Option, Refusal, RulesError, Setup
 from companion.games.moogh import cards as card_sets
-from companion.games.moogh.cards import MEN, SOLO, CardSet
+from companion.games.moogh.cards import CardSet
 from companion.games.moogh.engine import settle
 from companion.games.moogh.look import look
+from companion.games.moogh.printed import MEN, SOLO
 from companion.games.moogh.state import BEAST, Man, Rule, State
 from companion.games.moogh.work import Work, men_of
 

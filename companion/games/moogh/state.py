@@ -13,8 +13,9 @@ from typing import Any
 
 from companion.games.contract import Json, Message, Refusal, RulesError
 from companion.games.moogh import cards as card_sets
-from companion.games.moogh.cards import MEN, SOLO, CardSet
+from companion.games.moogh.cards import CardSet
 from companion.games.moogh.geometry import FACINGS, NEAR, Cell
+from companion.games.moogh.printed import MEN, SOLO
 
 VERSION = 1
 BEAST = "moogh"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from companion.games.contract import Message
-from companion.games.moogh.cards import MEN, SOLO
 from companion.games.moogh.geometry import (
     AROUND,
     CORNERS,
@@ -16,6 +15,7 @@ from companion.games.moogh.geometry import (
     place,
     space_at,
 )
+from companion.games.moogh.printed import MEN, SOLO
 from companion.games.moogh.state import At, Man, Rule, State, Task, Turn, cell_text, turn_text
 
 FAR = 10**6
