@@ -17,7 +17,7 @@ import cv2
 
 from companion.census.tally import ASKED, RIGHT, WRONG, Tally
 
-KINDS = ("moguli", "moguli_sequence", "moogui", "maulwurf", "moogh", "dicetray", "dominoes", "labelled")
+KINDS = ("moguli", "moguli_sequence", "moogui", "maulwurf", "moogh", "dicetray", "dominoes", "throws", "labelled")
 
 
 class Kind(Protocol):

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from companion.census import main
+from companion.census import main, throws
 from companion.census.tally import ASKED, RIGHT, WRONG, Tally, interval, reliability
+from tests.shared import shared_dir
 from vision.reading import Fact
 
 FRAMES = Path(__file__).parent / "frames"
@@ -58,3 +59,23 @@ def test_reliability_and_interval() -> None:
     # Wilson's interval of 99 in 100.
     assert row["low"] == pytest.approx(0.9455, abs=5e-4)
     assert row["high"] == pytest.approx(0.9982, abs=5e-4)
+
+
+def test_filmed_throws_are_right_in_every_labelled_interval_and_change_in_time() -> None:
+    tally = throws.read(shared_dir() / "data" / "video_dice")
+    assert tally.wrong == []
+    assert tally.counts[throws.STATE] == {RIGHT: 6} and tally.counts[throws.CHANGE][RIGHT] >= 7
+    assert max(tally.ratios["arena states"]) <= 0.4
+
+
+def test_by_how_much_states_change_beside_their_labels() -> None:
+    states = ["hand_in"] * 5 + ["thrown"] * 3 + ["settled"] * 6 + ["cleared"] * 2
+    assert throws._changes(states, 8, 12, ("settled",)) == [("begins", 1), ("ends", 2)]
+    assert throws._changes(states, 3, 6, throws.ALLOWED["hand"]) == [("begins", 0), ("ends", 0)]
+    assert throws._changes(states, 15, 16, throws.ALLOWED["empty"]) == [("begins", 0)]
+
+
+def test_labels_that_are_none_are_no_clips(tmp_path: Path) -> None:
+    for text in ("[", "[]", '{"a.mp4": 3}', '{"a.mp4": {"fps": 30, "hand": [], "rest": []}}'):
+        (tmp_path / "labels.json").write_text(text, encoding="utf-8")
+        assert not throws.recognise(tmp_path)
