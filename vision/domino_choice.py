@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
@@ -21,31 +22,31 @@ AREA_SPREAD, AREA_SPREAD_PX = math.log(1.5), math.log(2.6)
 """How far a tile's face may be from the usual size (natural log of areas): on the table, and in a picture of unknown
 perspective. What is a quarter of it, a blank half taken for a tile, never passes."""
 QUARTER_SPREAD = math.log(1.6)
+REACH = 0.75
+"""No point of a face is further from its middle than this many lengths, even where a slant shortens it by half."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spot:
     """Where a tile may lie: its upper face's corners (4, 2) px (left and right of the first half's end, then of the
-    second's, going round) and the probability that a tile lies exactly so."""
+    second's, going round) and the probability that a tile lies exactly so.
+
+    From these: the middle of the upper face and its length in px, and its direction in the picture from the first half
+    to the second, clockwise from +x. They are asked for thousands of times a picture and so are worked out once.
+    """
 
     quad: Floats
     tile: float
+    middle: tuple[float, float] = field(init=False)
+    length: float = field(init=False)
+    angle_deg: float = field(init=False)
 
-    @property
-    def middle(self) -> Floats:
-        """Centre of the upper face in px."""
-        return np.asarray(self.quad.mean(axis=0), np.float32)
-
-    @property
-    def length(self) -> float:
-        """Length of the upper face in px."""
-        return float(np.linalg.norm(self.quad[2] + self.quad[3] - self.quad[0] - self.quad[1])) / 2
-
-    @property
-    def angle_deg(self) -> float:
-        """Direction in the picture from the first half to the second, clockwise from +x."""
-        along = self.quad[2] + self.quad[3] - self.quad[0] - self.quad[1]
-        return math.degrees(math.atan2(float(along[1]), float(along[0])))
+    def __post_init__(self) -> None:
+        (ax, ay), (bx, by), (cx, cy), (dx, dy) = self.quad.tolist()
+        x, y = cx + dx - ax - bx, cy + dy - ay - by
+        object.__setattr__(self, "middle", ((ax + bx + cx + dx) / 4, (ay + by + cy + dy) / 4))
+        object.__setattr__(self, "length", math.hypot(x, y) / 2)
+        object.__setattr__(self, "angle_deg", math.degrees(math.atan2(y, x)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +82,7 @@ def wholes(verdicts: Sequence[Verdict]) -> list[tuple[float, float, float, float
             for turn in (90.0, -90.0):
                 angle = math.radians(s.angle_deg + turn)
                 step = s.length / 4
-                x, y = float(s.middle[0]) + step * math.cos(angle), float(s.middle[1]) + step * math.sin(angle)
+                x, y = s.middle[0] + step * math.cos(angle), s.middle[1] + step * math.sin(angle)
                 places.append((x, y, 2 * s.length, s.angle_deg + turn, s.tile))
     return places
 
@@ -114,7 +115,11 @@ def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
     Equal halves that touch look much like a tile of their own; among the tiles of a line such ghosts are outnumbered.
     """
-    clash = [{j for j, w in enumerate(verdicts) if j != i and _overlap(v, w)} for i, v in enumerate(verdicts)]
+    clash: list[set[int]] = [set() for _ in verdicts]
+    for (i, v), (j, w) in itertools.combinations(enumerate(verdicts), 2):
+        if _overlap(v, w):
+            clash[i].add(j)
+            clash[j].add(i)
     chances = [min(max(tile_chance(v), 1e-3), 0.998) for v in verdicts]
     weight = [math.log(c / (1 - c)) + 3.0 for c in chances]
     left, kept = set(range(len(verdicts))), []
@@ -130,8 +135,7 @@ def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 def _overlap(one: Verdict, two: Verdict) -> bool:
     """True when the two faces share more than a third of half a tile."""
-    reach = 0.6 * (one.spot.length + two.spot.length)
-    if float(np.abs(one.spot.middle - two.spot.middle).max()) > reach:
+    if math.dist(one.spot.middle, two.spot.middle) > REACH * (one.spot.length + two.spot.length):
         return False
     shared = cv2.intersectConvexConvex(cv2.convexHull(one.spot.quad), cv2.convexHull(two.spot.quad))[0]
     return bool(shared > 0.08 * min(one.spot.length, two.spot.length) ** 2)

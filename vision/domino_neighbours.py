@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from vision.domino_choice import LIKELY, Spot, Verdict, tile_chance
-from vision.pips import Floats, Pyramid
+from vision.pips import Pyramid
 
 Place = tuple[float, float, float, float, float]
 """Where a tile may lie: middle (x, y) and length in px, direction in the picture in degrees, how strongly (0..1)."""
@@ -28,25 +27,31 @@ def neighbours(pyramid: Pyramid, verdicts: Sequence[Verdict]) -> list[Place]:
     tiles = [v.spot for v in verdicts if tile_chance(v) > LIKELY]
     if not tiles:
         return []
-    body = np.median([_colour(pyramid, s.quad) for s in tiles], axis=0)
+    body = np.median(_colours(pyramid, np.array([s.quad for s in tiles])), axis=0)
     whole = pyramid.level(0)
     ground = np.median(whole[:: max(1, whole.shape[0] // 60), :: max(1, whole.shape[1] // 60)].reshape(-1, 3), axis=0)
     way = (body - ground) / max(float(np.sum((body - ground) ** 2)), 1.0)
+    beside = [(middle, along, spot.tile) for spot in tiles for middle, along in _beside(spot)]
+    middles, alongs = np.array([b[0] for b in beside]), np.array([b[1] for b in beside])
     height, width = whole.shape[:2]
-    rings = [np.ascontiguousarray(cv2.convexHull(s.quad), np.float32) for s in tiles]
-    places = []
-    for spot in tiles:
-        for middle, along in _beside(spot):
-            x, y = float(middle[0]), float(middle[1])
-            inside = 0 <= x < width and 0 <= y < height
-            if not inside or any(cv2.pointPolygonTest(r, (x, y), False) >= 0 for r in rings):
-                continue
-            across = np.array([-along[1], along[0]]) / 2
-            quad = np.array([-along - across, -along + across, along + across, along - across]) + middle
-            if float((_colour(pyramid, quad.astype(np.float32)) - ground) @ way) > ALIKE:
-                angle = math.degrees(math.atan2(along[1], along[0]))
-                places.append((x, y, 2 * float(np.hypot(*along)), angle, spot.tile))
-    return places
+    free = ((middles >= 0) & (middles < (width, height))).all(axis=1) & ~_on(middles, tiles)
+    across = np.stack([-alongs[:, 1], alongs[:, 0]], axis=1) / 2
+    quads = np.stack([-alongs - across, -alongs + across, alongs + across, alongs - across], axis=1) + middles[:, None]
+    free[free] = (_colours(pyramid, quads[free]) - ground) @ way > ALIKE
+    return [
+        (float(x), float(y), 2 * math.hypot(*along), math.degrees(math.atan2(along[1], along[0])), beside[i][2])
+        for i, (x, y), along in zip(np.flatnonzero(free), middles[free], alongs[free].tolist(), strict=True)
+    ]
+
+
+def _on(points: NDArray[np.float64], tiles: Sequence[Spot]) -> NDArray[np.bool_]:
+    """Which of the points (n, 2) lie on a tile: on the same side of its four edges."""
+    quads = np.array([s.quad for s in tiles], np.float64)
+    edges = np.roll(quads, -1, axis=1) - quads
+    off = points[:, None, None] - quads[None]
+    sides = edges[..., 0] * off[..., 1] - edges[..., 1] * off[..., 0]
+    within = np.asarray((sides >= 0).all(axis=2) | (sides <= 0).all(axis=2), np.bool_)
+    return np.asarray(within.any(axis=1))
 
 
 def _beside(spot: Spot) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
@@ -61,15 +66,18 @@ def _beside(spot: Spot) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]
     return out + [(middle + 3 * side, 2 * across) for side in (across, -across)]
 
 
-def _colour(pyramid: Pyramid, quad: Floats) -> NDArray[np.float64]:
-    """The median colour of a face (4, 2) px; pips and bar are in the minority."""
-    length = float(np.hypot(*(quad[2] - quad[1])))
+def _colours(pyramid: Pyramid, quads: NDArray[np.floating]) -> NDArray[np.float64]:
+    """The median colours (n, 3) of faces (n, 4, 2) px; pips and bar are in the minority."""
+    if not len(quads):
+        return np.zeros((0, 3))
+    length = float(np.median(np.linalg.norm(quads[:, 2] - quads[:, 1], axis=1)))
     level = max(0, min(6, math.floor(math.log2(max(length / 16, 1.0)))))
     image = pyramid.level(level)
     u, v = ((np.arange(n) + 0.5) / n for n in GRID)
-    top = quad[0] + u[:, None] * (quad[3] - quad[0])
-    low = quad[1] + u[:, None] * (quad[2] - quad[1])
-    points = np.concatenate([top * (1 - t) + low * t for t in v]) / 2**level
-    x = np.clip(points[:, 0].round().astype(int), 0, image.shape[1] - 1)
-    y = np.clip(points[:, 1].round().astype(int), 0, image.shape[0] - 1)
-    return np.asarray(np.median(image[y, x], axis=0), np.float64)
+    corner = quads.transpose(1, 0, 2)[:, :, None, None]
+    u, v = u[:, None, None], v[:, None]
+    top, low = corner[0] + u * (corner[3] - corner[0]), corner[1] + u * (corner[2] - corner[1])
+    points = (top * (1 - v) + low * v).reshape(len(quads), -1, 2) / 2**level
+    x = np.clip(points[..., 0].round().astype(int), 0, image.shape[1] - 1)
+    y = np.clip(points[..., 1].round().astype(int), 0, image.shape[0] - 1)
+    return np.asarray(np.median(image[y, x], axis=1), np.float64)

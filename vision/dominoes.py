@@ -132,10 +132,10 @@ class DominoEyes:
         moving = _distinct([s for s in self._square(pyramid, [p[:4] for p in places]) if s.tile > MAYBE], 2.0)
         settled: list[Spot] = []
         for _ in range(ROUNDS):
-            again = self._square(pyramid, [(*_xy(s), s.length, s.angle_deg) for s in moving])
+            again = self._square(pyramid, [(*s.middle, s.length, s.angle_deg) for s in moving])
             pairs = [(old, new) for old, new in zip(moving, again, strict=True) if new.tile > MAYBE]
-            settled += [new for old, new in pairs if math.dist(_xy(old), _xy(new)) < PUT * new.length]
-            moving = [new for old, new in pairs if math.dist(_xy(old), _xy(new)) >= PUT * new.length]
+            settled += [new for old, new in pairs if math.dist(old.middle, new.middle) < PUT * new.length]
+            moving = [new for old, new in pairs if math.dist(old.middle, new.middle) >= PUT * new.length]
         return _distinct([*settled, *moving])
 
     def _square(self, pyramid: Pyramid, places: Sequence[tuple[float, float, float, float]]) -> list[Spot]:
@@ -213,10 +213,6 @@ def _thinned(
     return kept
 
 
-def _xy(spot: Spot) -> tuple[float, float]:
-    return float(spot.middle[0]), float(spot.middle[1])
-
-
 def _turned(one_deg: float, two_deg: float) -> float:
     """Angle between two directions of tiles, 0..90 degrees."""
     return abs((one_deg - two_deg + 90) % 180 - 90)
@@ -227,7 +223,7 @@ def _distinct(spots: Sequence[Spot], loose: float = 1.0) -> list[Spot]:
     kept: list[Spot] = []
     for s in sorted(spots, key=lambda s: -s.tile):
         if not any(
-            float(np.linalg.norm(s.middle - k.middle)) < 0.05 * loose * k.length
+            math.dist(s.middle, k.middle) < 0.05 * loose * k.length
             and _turned(s.angle_deg, k.angle_deg) < 6 * loose
             and max(s.length, k.length) < (1 + 0.08 * loose) * min(s.length, k.length)
             for k in kept

@@ -48,7 +48,7 @@ def quadrangles(picture: Image) -> list[Array]:
             if across * down < LEAST_SHARE * height * width:
                 continue
             hull = cv2.convexHull(outline).reshape(-1, 2).astype(np.float64)
-            quad = _reduced(hull)
+            quad = reduced(hull)
             if quad is None:
                 continue
             area = abs(cv2.contourArea(quad.astype(np.float32)))
@@ -133,10 +133,10 @@ def sharpened(picture: Image, quad: Array, reach_px: float) -> Array:
         if normal @ (middle - a) > 0:
             normal = -normal
         t, off = _edge(picture, a, along, normal, reach_px)
-        line = _line(t, off)
+        line = straight(t, off)
         start, end = (0.0, 0.0) if line is None else (line[0], line[0] + line[1])
         p, q = a + normal * start, b + normal * end
-        lines.append(_through(p, q))
+        lines.append(through(p, q))
     corners = []
     for before, after in zip([lines[-1], *lines[:-1]], lines, strict=True):
         crossing: Array = np.cross(before, after)
@@ -172,7 +172,7 @@ def _edge(picture: Image, start: Array, along: Array, normal: Array, reach_px: f
     return t[clear], off[clear]
 
 
-def _line(t: Array, off: Array) -> tuple[float, float] | None:
+def straight(t: Array, off: Array) -> tuple[float, float] | None:
     """Offset at the start and slope of the straight line on which most of the places lie; None where few do."""
     if len(t) < POINTS * ON_LINE_SHARE:
         return None
@@ -192,7 +192,7 @@ def _line(t: Array, off: Array) -> tuple[float, float] | None:
     return float(start), float(slope)
 
 
-def _reduced(hull: Array) -> Array | None:
+def reduced(hull: Array) -> Array | None:
     """The quadrangle of a convex outline's four longest sides; None when they do not make one."""
     if len(hull) < 4:
         return None
@@ -205,7 +205,7 @@ def _reduced(hull: Array) -> Array | None:
     corners = []
     for one, other in zip(longest, np.roll(longest, -1), strict=True):
         crossing: Array = np.cross(
-            _through(ring[one], ring[one] + sides[one]), _through(ring[other], ring[other] + sides[other])
+            through(ring[one], ring[one] + sides[one]), through(ring[other], ring[other] + sides[other])
         )
         if abs(crossing[2]) < 1e-9:
             return None
@@ -216,7 +216,7 @@ def _reduced(hull: Array) -> Array | None:
     return quad if inside and cv2.isContourConvex(np.rint(quad * 16).astype(np.int32)) else None
 
 
-def _through(p: Array, q: Array) -> Array:
+def through(p: Array, q: Array) -> Array:
     """The line (3,) through two points (2,) in homogeneous coordinates."""
     return np.asarray(np.cross(np.append(p, 1.0), np.append(q, 1.0)))
 

@@ -1,7 +1,8 @@
 """A board found without markers or tapped corners: by its outline, believed only where its own print lies within.
 
 What is known of each print comes from the board spec: an arena has its line (`grid.wall`), a board of cells its caves
-(`grid.groups`; a diamond also the bare sheet about it), a hunting ground its rocks (`grid.obstacles`).
+(`grid.groups`; a diamond also the bare sheet about it), a hunting ground its rocks (`grid.obstacles`),
+a tray (`grid.tray`) its rim.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from devices.contract import Image
 from vision.outlines import quadrangles, sharpened
 from vision.pictures import shrunk
 from vision.sampling import Floats, logs
+from vision.tray_rim import find_floor, is_tray
 
 LONG_SIDE_PX = 960
 """Size at which outlines are looked for."""
@@ -51,8 +53,8 @@ Judge = Callable[[Image, Array], float]
 
 
 def can_find(board: Board) -> bool:
-    """True when something is known of this board's print."""
-    return _judge(board) is not None
+    """True when something is known of this board's print, or it is a tray with a rim."""
+    return _judge(board) is not None or is_tray(board)
 
 
 def find_board(picture: Image, board: Board, lens: Lens | None = None) -> tuple[Point, Point, Point, Point] | None:
@@ -60,6 +62,8 @@ def find_board(picture: Image, board: Board, lens: Lens | None = None) -> tuple[
 
     Where the print looks the same from several sides, the first corner is the one at the picture's lower left.
     """
+    if is_tray(board):
+        return find_floor(picture, board, lens)
     judge = _judge(board)
     if judge is None or min(picture.shape[:2]) < 48:
         return None

@@ -49,6 +49,11 @@ class TrayTruth:
     centres_mm: Floats
     up_px: Floats
     """Per die the projection of its upright edge, from its base to its top, in units of the box's mean side."""
+    floor_mm: Floats
+    floor_px: Floats
+    """The corners of the tray's floor (4, 2), in mm and in px (also where the rim hides them); none without a tray."""
+    rim_mm: float
+    """How high the tray's rim stands above its floor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,8 @@ class _Build:
     solids: list[Solid] = field(default_factory=list)
     dice: list[Die] = field(default_factory=list)
     feet: list[tuple[tuple[float, float], tuple[float, float], float]] = field(default_factory=list)
+    floor: list[tuple[float, float, float]] = field(default_factory=list)
+    rim_mm: float = 0.0
 
 
 def upright(face: int, yaw_deg: float, tilt_deg: float = 0.0, about_deg: float = 0.0) -> Floats:
@@ -201,11 +208,12 @@ def tray_scene(rng: np.random.Generator, options: TrayOptions = TrayOptions()) -
         rng.uniform(*options.blur_px),
         rng.uniform(*options.noise),
     )
-    return image, _truth(build.dice, camera)
+    return image, _truth(build, camera)
 
 
-def _truth(dice: list[Die], camera: Camera) -> TrayTruth:
+def _truth(build: _Build, camera: Camera) -> TrayTruth:
     boxes, ups, centres = [], [], []
+    dice = build.dice
     for die in dice:
         p = camera.project(_outline(die.solid))
         boxes.append(np.concatenate([p.min(axis=0), p.max(axis=0)]))
@@ -225,6 +233,9 @@ def _truth(dice: list[Die], camera: Camera) -> TrayTruth:
         np.asarray(boxes, np.float32).reshape(n, 4),
         np.asarray(centres, np.float32).reshape(n, 3),
         np.asarray(ups, np.float32).reshape(n, 2),
+        np.array(build.floor, np.float32).reshape(-1, 3)[:, :2],
+        camera.project(np.array(build.floor, np.float32).reshape(-1, 3)),
+        build.rim_mm,
     )
 
 
@@ -242,6 +253,8 @@ def _tray(rng: np.random.Generator, build: _Build, reach: float) -> tuple[float,
     """Puts a tray down; returns half its inner width and the height of its floor."""
     half = reach * float(rng.uniform(0.5, 0.95))
     floor, wall, tall = 2.0, float(rng.uniform(3, 12)), float(rng.uniform(8, 25))
+    build.floor += [(x * half, y * half, floor) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    build.rim_mm = tall - floor
     cloth = covered(laid(texture(rng), float(rng.uniform(0.1, 0.6)), float(rng.uniform(0, 360))))
     eye = np.eye(3, dtype=np.float32)
     build.solids.append(Solid((half, half, 1.0), eye, np.array([0, 0, 1.0], np.float32), cloth))
