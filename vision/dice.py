@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import cv2
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
-from vision.die_outline import outlined
+from vision.die_outline import alone, outlined
 from vision.pictures import as_bgr
 from vision.pips import (
     STRIDE,
@@ -32,6 +33,7 @@ from vision.pips import (
 )
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
 from vision.registration import Covers, Registration, printed
+from vision.tray_rim import crossings, floor_sides, is_tray
 
 VALUES = ("1", "2", "3", "4", "5", "6")
 JUDGE_PX = 56
@@ -41,20 +43,26 @@ UNIT_PX = 14.0
 """Box side that the finder calls one."""
 COCKED, NONE = 6, 7
 """The judge's classes after the values 1..6."""
-LEAST_HEAT = 0.35
+LEAST_HEAT, FAINT_HEAT = 0.35, 0.12
+"""Where the finder sees a die, and where it may have overlooked one that others touch."""
 EVEN, LIKELY, PLAIN, CLEAR = (math.log(p) for p in (0.5, 0.7, 0.95, 0.98))
 SMALLEST_LEVEL_PX = 40
 FINEST_PX = 2200
 PIP_SHARE = 0.3
 """No pip is larger than this share of its die's box."""
+PART, ASIDE = (0.45, 0.8), 0.15
+"""Sides of a heap's dice in sides of the heap, and how far at least from its middle they lie."""
+USUAL, APART, MOST_OVERLOOKED = 0.35, (0.6, 1.5), 8
+"""A die that was overlooked is of the usual size (natural log), at such distances from the nearest (usual sides); no
+more places are looked at."""
 KEPT = math.log(0.9)
 """A place that is no die more likely than this is passed over."""
 DARK = 12.0
 BOX_EDGES = 1.27
-SHARPNESS, KIND_SHARPNESS = 5.0, 2.2
-"""The judge learns from pictures much worse than real ones and is therefore too modest: the odds of one value against
-another are raised to the first power, those of a value against leaning and against no die, where it errs more often, to
-the second. Chosen on simulated pictures and photographs not trained on."""
+SHARPNESS, KIND_SHARPNESS = 3.5, 2.2
+"""The judges learn from pictures much worse than real ones and are therefore too modest: the odds of one value against
+another are raised to the first power, those of a value against leaning and against no die, where they err more often,
+to the second. Chosen on simulated pictures and photographs not trained on."""
 COARSE_PX = 520
 """The first search runs on the picture reduced to at most this long side; smaller dice are sought on finer levels."""
 FINE_ENOUGH_PX = 11.0
@@ -66,10 +74,19 @@ to simulated dice."""
 FREE_OF_DICE, FREE_OF_RIM, FREE = 1.9, 1.4, 3.0
 """A die whose middle is further than so many edges from all others and from the rim has nothing to lean on: leaning is
 less likely by the third (natural log odds; the places may be wrong)."""
+ALONE = 1.5
+"""A die about which nothing but floor is seen leans less likely by this (natural log odds), where no rim is known."""
 RIM_EDGES, AT_RIM = 0.9, 1.5
 """A die nearer to the rim than so many edges touches it: leaning is more likely by the second."""
 OUTLINED, BARE = 0.5, 8.0
 """Where fewer rays than this share cross an outline there is no die, with the second as natural log odds."""
+ODD_FROM, ODD_RATE, ODD_AT_MOST = 0.75, 6.0, 8.0
+"""A place larger or smaller than the usual die by more than the first (natural log of sides; dice of one game differ by
+a half) is no die, by the second (natural log odds a unit); never by more than the third."""
+MORE_TURNS = (45.0, 90.0, 180.0, 225.0, 270.0, 315.0)
+"""How a place in doubt is turned (degrees) for further looks."""
+Sizes = Callable[[Found], float]
+"""Tells the side (px) of the box of a die at a place."""
 OTHERS = 2
 """So many other dice tell how the upright edge of a die that lies flat points, where no camera is known."""
 
@@ -82,10 +99,12 @@ class Verdict:
     place: Found
     logs: Floats
     up: tuple[float, float]
+    alone: bool = False
+    """Whether it lies alone on plain floor."""
 
 
-def found(pyramid: Pyramid, finder: Net, level: int) -> list[Found]:
-    """Places that the finder takes for dice on one level of the pyramid (full-size px)."""
+def found(pyramid: Pyramid, finder: Net, level: int, least: float = LEAST_HEAT) -> list[Found]:
+    """Places that the finder takes for dice on one level of the pyramid (full-size px), at least that strongly."""
     image = pyramid.level(level)
     h, w = image.shape[:2]
     ph, pw = -h % 8, -w % 8
@@ -95,7 +114,7 @@ def found(pyramid: Pyramid, finder: Net, level: int) -> list[Found]:
     heat = np.asarray(1 / (1 + np.exp(-out[0])), np.float32)
     f = float(2**level)
     places = []
-    for r, c in zip(*peaks(heat, LEAST_HEAT), strict=True):
+    for r, c in zip(*peaks(heat, least), strict=True):
         x, y = ((c + out[1, r, c]) * STRIDE + 1.5, (r + out[2, r, c]) * STRIDE + 1.5)
         bw, bh = (float(UNIT_PX * np.exp(np.clip(v, -2, 2))) for v in out[3:5, r, c])
         if 5.0 <= (bw + bh) / 2 <= 34.0 and -2 <= x <= w + 2 and -2 <= y <= h + 2:
@@ -103,6 +122,30 @@ def found(pyramid: Pyramid, finder: Net, level: int) -> list[Found]:
                 Found((float(x) + 0.5) * f - 0.5, (float(y) + 0.5) * f - 0.5, bw * f, bh * f, float(heat[r, c]))
             )
     return thinned(places, 0.45, 1.8)
+
+
+def _together(looks: Sequence[Verdict]) -> Verdict:
+    """The mean of several looks at one place (geometric, so that one that objects counts), at the place of the second:
+    that was squared up anew."""
+    logs, ups = np.mean([v.logs for v in looks], axis=0), np.mean([v.up for v in looks], axis=0)
+    return Verdict(looks[1].place, log_softmax(np.asarray(logs, np.float32)), (float(ups[0]), float(ups[1])))
+
+
+def sized(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts with what their size says: dice that lie together are of about one size, and what is several times
+    smaller or larger than the clear ones is rather a pip, a print or a knob."""
+    clear = [v.place.side for v in verdicts if v.logs[:6].max() > CLEAR]
+    if len(clear) < 2:
+        return list(verdicts)
+    usual = float(np.median(clear))
+    return [of_size(v, usual) for v in verdicts]
+
+
+def of_size(verdict: Verdict, usual_px: float) -> Verdict:
+    """The verdict with what its size says where dice are usually that large."""
+    logs = verdict.logs.copy()
+    logs[NONE] += min(max(abs(math.log(verdict.place.side / usual_px)) - ODD_FROM, 0.0) * ODD_RATE, ODD_AT_MOST)
+    return replace(verdict, logs=log_softmax(logs))
 
 
 def _bare(verdict: Verdict) -> Verdict:
@@ -113,11 +156,31 @@ def _bare(verdict: Verdict) -> Verdict:
 
 
 def _within(place: Found, verdicts: Sequence[Verdict]) -> bool:
-    """True for a place on a die whose value is already clear: a pip, a corner, or the same die again."""
+    """True for a place on a die whose value is already clear: a pip, a corner, or the same die again. A smaller die
+    aside of its middle may show that it is a heap."""
     return any(
-        math.hypot(place.cx - v.place.cx, place.cy - v.place.cy) < 0.45 * v.place.side and v.logs[:6].max() > CLEAR
+        _off(place, v.place) < 0.45 * v.place.side
+        and v.logs[:6].max() > CLEAR
+        and not (PART[0] < place.side / v.place.side < PART[1] and _off(place, v.place) > ASIDE * v.place.side)
         for v in verdicts
     )
+
+
+def _off(one: Found, two: Found) -> float:
+    return math.hypot(one.cx - two.cx, one.cy - two.cy)
+
+
+def overlooked(faint: Sequence[Found], verdicts: Sequence[Verdict]) -> list[Found]:
+    """Places where the finder sees little but a die of the usual size would touch a clear one: dice that others touch
+    on all sides have hardly any outline."""
+    dice = [v.place for v in verdicts if v.logs[NONE] < EVEN]
+    clear = [v.place.side for v in verdicts if v.logs[:6].max() > CLEAR]
+    if len(clear) < 2:
+        return []
+    usual = float(np.median(clear))
+    fits = [p for p in faint if abs(math.log(p.side / usual)) < USUAL]
+    near = [p for p in fits if APART[0] * usual < min(_off(p, d) for d in dice) < APART[1] * usual]
+    return thinned(near, 0.45, 1.8)[:MOST_OVERLOOKED]
 
 
 def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -127,7 +190,7 @@ def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
     lies on a much larger die and looks like an ace is one of its pips.
     """
     possible = [v for v in verdicts if v.logs[NONE] < EVEN]
-    heaps = [v for v in possible if any(_heap(v, k) for k in possible)]
+    heaps = [v for v in possible if any(_heap(v, k) for k in possible) or _pair(v, possible)]
     left = [v for v in verdicts if not any(v is h for h in heaps)]
     dice = [v for v in left if v.logs[NONE] < EVEN]
     kept: list[Verdict] = []
@@ -146,6 +209,18 @@ def _heap(large: Verdict, small: Verdict) -> bool:
     return _holds(large.place, small.place) and bool(two or more)
 
 
+def _pair(large: Verdict, possible: Sequence[Verdict]) -> bool:
+    """True when two plain dice beside each other lie in the large one, which is a heap then."""
+    parts = [
+        v.place
+        for v in possible
+        if v.logs[:6].max() > PLAIN
+        and PART[0] < v.place.side / large.place.side < PART[1]
+        and _off(v.place, large.place) < 0.5 * large.place.side
+    ]
+    return any(_off(a, b) > 0.3 * (a.side + b.side) for a, b in itertools.combinations(parts, 2))
+
+
 def _holds(large: Found, small: Found) -> bool:
     """True when the small place lies in the large one and is less than half its size."""
     reach = 0.5 * large.side
@@ -154,7 +229,7 @@ def _holds(large: Found, small: Found) -> bool:
 
 def _same(one: Found, two: Found) -> bool:
     """True for two places of about one size whose middles are nearer than those of touching dice can be."""
-    return math.hypot(one.cx - two.cx, one.cy - two.cy) < 0.42 * max(one.side, two.side)
+    return _off(one, two) < 0.42 * max(one.side, two.side)
 
 
 class DiceEyes:
@@ -163,52 +238,64 @@ class DiceEyes:
     def __init__(self) -> None:
         self._finder = Net(net_bytes("dice_finder"))
         self._judge = Net(net_bytes("dice_judge"))
+        # Trained on worse crops: its errors are others.
+        self._second = Net(net_bytes("dice_second"))
 
-    def look(self, image: Image, covers: Covers | None = None) -> list[Verdict]:
+    def look(self, image: Image, covers: Covers | None = None, usual_px: Sizes | None = None) -> list[Verdict]:
         """All that might be dice, likeliest first; large ones are sought first, so that no pip of theirs is asked.
-        Nothing is looked for where `covers` says that something else lies."""
+        Nothing is looked for where `covers` says that something else lies; `usual_px` says how large a die is where."""
         pyramid = Pyramid(image)
         long_side = max(image.shape[:2])
         first = max(0, math.ceil(math.log2(long_side / COARSE_PX)))
         last = max(first, math.floor(math.log2(long_side / SMALLEST_LEVEL_PX)))
         verdicts: list[Verdict] = []
+        faint: list[Found] = []
         for level in range(last, -1, -1):
             sides = [v.place.side for v in verdicts if v.logs[NONE] < EVEN]
             if level < first and sides and min(sides) > FINE_ENOUGH_PX * 2 ** (level + 1):
                 break
             if level < first and max(pyramid.level(level).shape[:2]) > FINEST_PX:
                 break
-            places = [p for p in found(pyramid, self._finder, level) if not _within(p, verdicts)]
+            places = [p for p in found(pyramid, self._finder, level, FAINT_HEAT) if not _within(p, verdicts)]
             places = [p for p in places if covers is None or not covers((p.cx, p.cy))]
-            verdicts = apart([*verdicts, *self.judged(pyramid, places)])
-        clear = [v.place.side for v in verdicts if v.logs[:6].max() > CLEAR]
-        least = PIP_SHARE * float(np.median(clear)) if len(clear) > 1 else 0.0
-        return [v for v in verdicts if v.place.side > least or v.logs[:6].max() > LIKELY]
+            faint += [p for p in places if p.score < LEAST_HEAT]
+            judged = self.judged(pyramid, [p for p in places if p.score >= LEAST_HEAT])
+            if usual_px is not None:
+                judged = [of_size(v, usual_px(v.place)) for v in judged]
+            verdicts = apart([*verdicts, *judged])
+        more = self.judged(pyramid, overlooked(faint, verdicts))
+        verdicts = apart([*verdicts, *(v for v in more if v.logs[NONE] < EVEN)])
+        return [
+            replace(v, alone=True) if v.logs[NONE] < EVEN and alone(pyramid, v.place) else v for v in sized(verdicts)
+        ]
 
     def judged(self, pyramid: Pyramid, places: Sequence[Found]) -> list[Verdict]:
-        """A verdict on each place: looked at twice, the second time squared up anew and turned."""
+        """A verdict on each place: looked at twice, the second time squared up anew and turned; what is doubtful then,
+        from more sides by a second judge."""
         if not places:
             return []
-        first = self._pass(pyramid, places, 0.0)
-        again = self._pass(pyramid, [v.place for v in first], 135.0)
-        verdicts = [
-            Verdict(
-                b.place,
-                log_softmax(np.asarray((a.logs + b.logs) / 2, np.float32)),
-                ((a.up[0] + b.up[0]) / 2, (a.up[1] + b.up[1]) / 2),
-            )
-            for a, b in zip(first, again, strict=True)
-        ]
+        first = self._pass(pyramid, places, [0.0] * len(places))
+        again = self._pass(pyramid, [v.place for v in first], [135.0] * len(places))
+        verdicts = [_together(looks) for looks in zip(first, again, strict=True)]
+        unsure = [i for i, v in enumerate(verdicts) if v.logs.max() < CLEAR and v.logs[NONE] < KEPT]
+        turns = [turn for turn in MORE_TURNS for _ in unsure]
+        more = self._pass(pyramid, [verdicts[i].place for i in unsure] * len(MORE_TURNS), turns, self._second)
+        for k, i in enumerate(unsure):
+            verdicts[i] = _together([first[i], again[i], *more[k :: len(unsure)]])
         return [_bare(v) if v.logs[:6].max() > EVEN and outlined(pyramid, v.place) < OUTLINED else v for v in verdicts]
 
-    def _pass(self, pyramid: Pyramid, places: Sequence[Found], turn: float) -> list[Verdict]:
+    def _pass(
+        self, pyramid: Pyramid, places: Sequence[Found], turns: Sequence[float], judge: Net | None = None
+    ) -> list[Verdict]:
+        if not places:
+            return []
         patches, maps = [], []
-        for p in places:
+        for p, turn in zip(places, turns, strict=True):
             reach = p.side * JUDGE_REACH
             m = square_map(p.cx, p.cy, reach, turn, JUDGE_PX)
             patches.append(pyramid.patch(m, (JUDGE_PX, JUDGE_PX), reach / JUDGE_PX))
             maps.append(m)
-        out = self._judge(normal(patches))
+        out = (judge or self._judge)(normal(patches))
         logs = log_softmax(out[:, :8])
         verdicts = []
         for p, m, row, log in zip(places, maps, out, logs, strict=True):
@@ -223,8 +310,8 @@ class DiceEyes:
 
 
 class DiceReader:
-    """Reads every die in a picture. Without a profile places are in px; with one (markers or tapped corners) in mm,
-    dice of `edge_mm` assumed."""
+    """Reads every die in a picture. Without a profile places are in px; with one (markers, tapped corners or a tray's
+    rim) in mm, dice of `edge_mm` assumed."""
 
     def __init__(self, profile: TableProfile | None = None, edge_mm: float = 16.0) -> None:
         self._eyes = DiceEyes()
@@ -243,9 +330,12 @@ class DiceReader:
         self._camera = None if pose is None else pose.camera
         troubles = [] if self._registration is None or pose is not None else ["vision.no_board"]
         covers = None if self._profile is None or self._camera is None else printed(self._profile, self._camera)
-        verdicts = self._eyes.look(image, covers)
-        supports = self._supports([v.place for v in verdicts if v.logs[NONE] < KEPT])
-        verdicts = [leaning(v, self._upright(v, verdicts), supports.get(v.place, 0.0)) for v in verdicts]
+        verdicts = self._eyes.look(image, covers, None if self._camera is None else self._usual_px)
+        supports = self._supports([v.place for v in verdicts if v.logs[NONE] < KEPT], image)
+        verdicts = [
+            leaning(v, self._upright(v, verdicts), supports.get(v.place, 0.0) or (-ALONE if v.alone else 0.0))
+            for v in verdicts
+        ]
         pieces = tuple(self._piece(v) for v in verdicts if v.logs[NONE] < KEPT)
         if not pieces:
             troubles.append("vision.too_dark" if float(image.mean()) < DARK else "vision.no_dice")
@@ -272,18 +362,37 @@ class DiceReader:
             cv2.putText(out, text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.7, colour, 2, cv2.LINE_AA)
         return out
 
+    def _usual_px(self, place: Found) -> float:
+        """The side of the box of a die that lies at this place of a known table."""
+        assert self._camera is not None
+        ends = np.array([(place.cx, place.cy), (place.cx + 1, place.cy), (place.cx, place.cy + 1)])
+        here, right, down = self._camera.to_plane(ends, self._edge_mm / 2)
+        (a, b), (c, d) = right - here, down - here
+        return BOX_EDGES * self._edge_mm / math.sqrt(max(abs(float(a * d - b * c)), 1e-9))
+
     def _upright(self, verdict: Verdict, verdicts: Sequence[Verdict]) -> Floats | None:
         if self._camera is not None:
             return upright(verdict.place, self._camera, self._edge_mm)
         return usual_upright([v for v in verdicts if v is not verdict and v.logs[NONE] < EVEN])
 
-    def _supports(self, places: Sequence[Found]) -> dict[Found, float]:
-        """What each place says for leaning; nothing where the rim is not known (tapped corners are the floor's)."""
-        if self._camera is None or self._profile is None or not self._profile.corners_px or not places:
+    def _supports(self, places: Sequence[Found], image: Image) -> dict[Found, float]:
+        """What each place says for leaning: on a table whose corners are the tray's own, else by the floor of a tray
+        that is seen in the picture; nothing where neither is."""
+        if not places:
             return {}
-        spots = self._camera.to_plane(np.array([(p.cx, p.cy) for p in places]), self._edge_mm / 2)
-        rim = np.array(self._profile.board.corners_mm)
-        return dict(zip(places, (support(i, spots, rim, self._edge_mm) for i in range(len(spots))), strict=True))
+        middles = np.array([(p.cx, p.cy) for p in places])
+        profile = self._profile
+        if self._camera is not None and profile is not None and (profile.corners_px or is_tray(profile.board)):
+            spots = self._camera.to_plane(middles, self._edge_mm / 2)
+            rim = np.array(profile.board.corners_mm)
+            edges = [self._edge_mm] * len(places)
+        else:
+            sides = floor_sides(image)
+            if sides is None:
+                return {}
+            spots, rim = middles, crossings(sides)
+            edges = [p.side / BOX_EDGES for p in places]
+        return {p: support(i, spots, rim, edges[i]) for i, p in enumerate(places)}
 
     def _piece(self, verdict: Verdict) -> Piece:
         place = verdict.place
@@ -317,11 +426,11 @@ def usual_upright(others: Sequence[Verdict]) -> Floats | None:
     if len(others) < OTHERS:
         return None
     ups = np.array([v.up for v in others], np.float64)
-    flat = np.array([float(np.exp(v.logs[:6]).sum()) for v in others]) + 1e-6
-    middle = np.average(ups, axis=0, weights=flat)
+    flat = np.exp([v.logs[:6] for v in others]).sum(axis=1) + 1e-6
+    middle = flat @ ups / flat.sum()
     for _ in range(15):
-        far = np.maximum(np.linalg.norm(ups - middle, axis=1), 0.03)
-        middle = np.average(ups, axis=0, weights=flat / far)
+        near = flat / np.maximum(np.hypot(*(ups - middle).T), 0.03)
+        middle = near @ ups / near.sum()
     return np.asarray(middle, np.float32)
 
 

@@ -70,6 +70,21 @@ def find_floor(picture: Image, board: Board, lens: Lens | None = None) -> tuple[
     """The pixels of the floor's four corners in the board's order, also where the rim hides them; None when no such
     floor is surely there. A tray looks the same from both ends (a square one from all four): the first corner is the
     one at the picture's lower left."""
+    sides = floor_sides(picture)
+    if sides is None:
+        return None
+    height, width = picture.shape[:2]
+    found = [_seen(*way, board, (width, height), lens) for way in _ways(crossings(sides), sides, board)]
+    off, corners = min(found, key=lambda f: f[0])
+    if off > MISFIT:
+        return None
+    a, b, c, d = ((float(x), float(y)) for x, y in corners)
+    return a, b, c, d
+
+
+def floor_sides(picture: Image) -> Array | None:
+    """The lines (4, 3; unit normals) along the sides of a tray's floor that is seen in the middle of a BGR picture, the
+    size of which need not be known; None when none surely is."""
     if picture.ndim != 3 or min(picture.shape[:2]) < 64:
         return None
     small = shrunk(picture, LONG_SIDE_PX)
@@ -90,16 +105,17 @@ def find_floor(picture: Image, board: Board, lens: Lens | None = None) -> tuple[
     ends = (np.array(lines) + 0.5) * scale - 0.5
     sides = np.array([through(a, b) for a, b in ends])
     sides /= np.linalg.norm(sides[:, :2], axis=1, keepdims=True)
-    met: Array = np.cross(np.roll(sides, 1, axis=0), sides)
-    if np.abs(met[:, 2]).min() < 1e-9:
-        return None
-    height, width = picture.shape[:2]
-    found = [_seen(*way, board, (width, height), lens) for way in _ways(met[:, :2] / met[:, 2:], sides, board)]
-    off, corners = min(found, key=lambda f: f[0])
-    if off > MISFIT:
-        return None
-    a, b, c, d = ((float(x), float(y)) for x, y in corners)
-    return a, b, c, d
+    return sides if np.abs(_met(sides)[:, 2]).min() > 1e-9 else None
+
+
+def crossings(sides: Array) -> Array:
+    """Where each line (4, 3) crosses the one before it, (4, 2)."""
+    met = _met(sides)
+    return np.asarray(met[:, :2] / met[:, 2:])
+
+
+def _met(sides: Array) -> Array:
+    return np.asarray(np.cross(np.roll(sides, 1, axis=0), sides), np.float64)
 
 
 def _floor(soft: Floats) -> _Floor | None:

@@ -18,7 +18,7 @@ from vision.die_outline import outlined
 from vision.pips import Found, Pyramid, net_bytes, square_map, unpacked
 from vision.reading import SURE_LEAD, Piece, Reading
 
-MODELS = ("dice_finder", "dice_judge", "domino_finder", "domino_squarer", "domino_halves")
+MODELS = ("dice_finder", "dice_judge", "dice_second", "domino_finder", "domino_squarer", "domino_halves")
 
 
 def look(image: Image, reader: DiceReader | None = None) -> Reading:

@@ -31,6 +31,7 @@ DIE_SCENES, DOMINO_SCENES, STRANGERS = 1000, 1100, 200
 SHARE = 0.4
 """Share of the photographs among the crops of the fine tuning."""
 DIE_FINDER_STEPS, DIE_JUDGE_STEPS, TUNING_STEPS = 1500, 5900, 400
+DIE_SECOND_STEPS, SECOND_TUNING_STEPS = 1400, 500
 DOMINO_FINDER_STEPS, SQUARER_STEPS, HALVES_STEPS = 4600, 2200, 3000
 
 
@@ -58,28 +59,38 @@ def fold_of(index: int) -> int:
 
 
 def train_dice(out: Path, cache: Path, photos: Sequence[DiceExample], folds: bool) -> None:
-    """Both networks from simulated scenes, then tuned with the photographs; with `folds` also once without each fold
-    (in `<out>/fold0` ...)."""
+    """The finder and both judges from simulated scenes, the judges then tuned with the photographs; with `folds` also
+    once without each fold (in `<out>/fold0` ...)."""
     simulated = scenes(simulated_die_scene, DIE_SCENES, cache) + scenes(stranger_scene, STRANGERS, cache)
     even = np.ones(len(simulated), np.float32)
     net = dice.train_finder(simulated, even, DIE_FINDER_STEPS, 0)
     finder = dice.exported(net)
-    bank = dice.CropBank(simulated, even, dice.false_alarms(simulated, finder))
-    start = dice.train_judge(bank, DIE_JUDGE_STEPS, 0).state_dict()
+    alarms = dice.false_alarms(simulated, finder)
+    first = dice.train_judge(dice.CropBank(simulated, even, alarms), DIE_JUDGE_STEPS, 0)
+    start = {k: v.clone() for k, v in first.state_dict().items()}
+    # The second judge goes on from the first with harder crops.
+    harsh = dice.CropBank(simulated, even, alarms, harsh=True)
+    second = dice.train_judge(harsh, DIE_SECOND_STEPS, 3, rate=1.5e-3, net=first).state_dict()
     photos = dice.tightened(photos, finder)
     kept = [(out, list(photos))]
     if folds:
         kept += [(out / f"fold{k}", [p for i, p in enumerate(photos) if fold_of(i) != k]) for k in range(FOLDS)]
+    shape = (1, 3, JUDGE_PX, JUDGE_PX)
     for place, part in kept:
         export(net, (1, 3, 64, 64), place / "dice_finder.onnx", {2: "h", 3: "w"})
-        export(tuned(simulated, part, finder, start), (1, 3, JUDGE_PX, JUDGE_PX), place / "dice_judge.onnx", {0: "n"})
+        export(tuned(simulated, part, finder, start, False), shape, place / "dice_judge.onnx", {0: "n"})
+        export(tuned(simulated, part, finder, second, True), shape, place / "dice_second.onnx", {0: "n"})
 
 
 def tuned(
-    simulated: Sequence[DiceExample], photos: Sequence[DiceExample], finder: Net, start: Mapping[str, torch.Tensor]
+    simulated: Sequence[DiceExample],
+    photos: Sequence[DiceExample],
+    finder: Net,
+    start: Mapping[str, torch.Tensor],
+    harsh: bool,
 ) -> nn.Module:
-    """The judge after a second, shorter training on simulated scenes and photographs, with the finder's false alarms
-    as examples of what is no die."""
+    """A judge after a second, shorter training on simulated scenes and photographs, with the finder's false alarms as
+    examples of what is no die."""
     both = [*simulated, *photos]
     weights: Floats = np.ones(len(both), np.float32)
     if photos:
@@ -87,8 +98,8 @@ def tuned(
         weights[len(simulated) :] = SHARE / (1 - SHARE) * ours / theirs
     net = judge(13, JUDGE_PX, JUDGE_PX)
     net.load_state_dict(dict(start))
-    bank = dice.CropBank(both, weights, dice.false_alarms(both, finder))
-    return dice.train_judge(bank, TUNING_STEPS, 1, rate=1e-3, net=net)
+    bank = dice.CropBank(both, weights, dice.false_alarms(both, finder), harsh)
+    return dice.train_judge(bank, SECOND_TUNING_STEPS if harsh else TUNING_STEPS, 1, rate=1e-3, net=net)
 
 
 def train_dominoes(out: Path, cache: Path) -> None:

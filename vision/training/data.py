@@ -6,7 +6,7 @@ import json
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -44,10 +44,12 @@ class DominoExample:
 
 
 def simulated_die_scene(index: int) -> DiceExample:
-    """Scene `index`; every twentieth holds no dice."""
+    """Scene `index`; every twentieth holds no dice; every other one shows them large, sharp and from far aside."""
     cv2.setNumThreads(1)
     rng = np.random.default_rng([77, index])
     options = TrayOptions(dice=(2, 11), hand=0.0, cocked=0.15, tilt_deg=(0, 35))
+    if index % 2:
+        options = replace(options, die_px=(28, 96), tilt_deg=(0, 48), blur_px=(0.2, 0.7), noise=(0.0, 5.0))
     if index % 20 == 0:
         options = TrayOptions(dice=(0, 0), hand=0.5, strangers=1.0)
     image, truth = tray_scene(rng, options)

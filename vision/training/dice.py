@@ -14,7 +14,7 @@ from torch import nn
 
 from vision.dice import COCKED, JUDGE_PX, JUDGE_REACH, UNIT_PX, found
 from vision.pips import STRIDE, Floats, Net, Pyramid, square_map
-from vision.training.augment import fit, jitter
+from vision.training.augment import fit, jitter, weathered
 from vision.training.data import DiceExample
 from vision.training.nets import export, finder, judge
 
@@ -98,8 +98,14 @@ class CropBank:
     """Draws judge crops: every die of the examples, with negatives beside dice and at `false_alarms`."""
 
     def __init__(
-        self, examples: Sequence[DiceExample], weights: Floats, false_alarms: Sequence[tuple[int, float, float, float]]
+        self,
+        examples: Sequence[DiceExample],
+        weights: Floats,
+        false_alarms: Sequence[tuple[int, float, float, float]],
+        harsh: bool = False,
     ) -> None:
+        """`harsh` for the second judge: weathered crops, and parts of dice and heaps among what is no die."""
+        self._harsh = harsh
         self._pyramids = [Pyramid(e.image) for e in examples]
         self._examples = examples
         self._false = list(false_alarms)
@@ -133,7 +139,13 @@ class CropBank:
             classes.append(self._examples[i].classes[j])
             extra.append([back[0], back[1], -np.log(grow), up[0], up[1]])
         while len(inputs) < size:
-            if self._false and rng.uniform() < 0.6:
+            kind = rng.uniform()
+            if self._harsh and kind < 0.25:
+                spot = self._part_or_heap(rng)
+                if spot is None:
+                    continue
+                i, cx, cy, side = spot
+            elif self._false and kind < (0.7 if self._harsh else 0.6):
                 i, cx, cy, side = self._false[rng.integers(len(self._false))]
                 side *= float(np.exp(rng.normal(0, 0.1)))
             else:
@@ -147,12 +159,29 @@ class CropBank:
             extra.append([np.nan] * 5)
         return np.stack(inputs), np.array(classes, np.int64), np.array(extra, np.float32)
 
+    def _part_or_heap(self, rng: np.random.Generator) -> tuple[int, float, float, float] | None:
+        """A window on a part of a die, such as a pip, or on several dice at once: neither is a die."""
+        i, j = self._dice[rng.integers(len(self._dice))]
+        boxes = self._examples[i].boxes
+        middles, sides = (boxes[:, :2] + boxes[:, 2:]) / 2, (boxes[:, 2:] - boxes[:, :2]).mean(axis=1)
+        if rng.uniform() < 0.6:
+            at = middles[j] + rng.uniform(-0.33, 0.33, 2) * sides[j]
+            side = sides[j] * rng.uniform(0.14, 0.36)
+            return (i, float(at[0]), float(at[1]), float(side)) if side > 5 else None
+        others = np.hypot(*(middles - middles[j]).T)
+        near = np.flatnonzero((others > 0) & (others < 1.6 * sides[j]))
+        if not len(near):
+            return None
+        k = int(rng.choice(near))
+        return i, *((middles[j] + middles[k]) / 2).tolist(), float(sides[j] * rng.uniform(1.9, 2.8))
+
     def _crop(
         self, rng: np.random.Generator, i: int, at: np.ndarray, side: float, turn: float
     ) -> tuple[Floats, Floats]:
         reach = side * JUDGE_REACH
         m = square_map(float(at[0]), float(at[1]), reach, turn, JUDGE_PX)
-        return jitter(rng, self._pyramids[i].patch(m, (JUDGE_PX, JUDGE_PX), reach / JUDGE_PX)), m
+        patch = self._pyramids[i].patch(m, (JUDGE_PX, JUDGE_PX), reach / JUDGE_PX)
+        return jitter(rng, weathered(rng, patch) if self._harsh else patch), m
 
 
 NDInt = np.ndarray
