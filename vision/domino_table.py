@@ -9,18 +9,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import replace
 
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.boneyard import Box, Count, count
 from vision.contract import VisionError
 from vision.domino_ground import Ground
+from vision.domino_places import (
+    GONE,
+    GONE_SURELY,
+    WAS_THERE,
+    Found,
+    Laid,
+    joined,
+    nearest,
+    neighbours,
+    next_places,
+)
 from vision.dominoes import VALUES, DominoReader
-from vision.dominoes_line import JOINT, contacts, length
+from vision.dominoes_line import length
 from vision.pictures import as_bgr
 from vision.reading import Fact, Piece, Reading
 from vision.registration import board_corners_px
@@ -28,27 +36,14 @@ from vision.registration import board_corners_px
 REACH = 27
 """So many places the line has on either side of the tile that was laid first."""
 
-SAME_PLACE = 0.35
-"""A tile lies where one lay before when it is nearer than this share of its length."""
-
-SAME_TURN_DEG = 25.0
-
-GONE, GONE_SURELY = 8.0, 12.0
-"""Lead with which a place is bare whose ground can be seen again; and where the tile that lay there was clearly another
-thing than the ground."""
-
-WAS_THERE, TOUCHES, SIZED = 8.0, 5.0, 3.0
-"""What it says for a tile, in nats, that the table has agreed on one just there, that it lies up against an open end of
-the line, and that it measures what the set's tiles do: so few of the things and places that are none."""
+SIZED = 3.0
+"""What it says for a tile, in nats, that it measures what the set's tiles do: few of the things that are none do."""
 
 FACELESS = 6.5
 """Lead of a double blank over nothing where a tile without pips continues the line: it may be one turned face down."""
 
 MOST = 4.0
 """So much of that counts for the numbers of a tile: what was taken for one may still be read wrongly."""
-
-BESIDE = 0.57
-"""From one tile of a hand to the next, as a share of a tile's length, where they are pushed together."""
 
 SIZE_SHARE, HAND_SIZE_SHARE = 0.08, 0.2
 """By how much of its length a tile may seem longer or shorter; and one in the strip of a hand, where only tiles lie."""
@@ -63,31 +58,6 @@ MOST_TILES = 28
 
 KEPT_VALUES = 7
 """So many values of a tile are told, the likeliest."""
-
-Points = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class _Laid:
-    """A tile of the line: where its middle is, the direction from its left half to its right one, its length; with
-    what lead its place is bare when the ground is seen there."""
-
-    xy: tuple[float, float]
-    angle_deg: float
-    length: float
-    value: str = ""
-    gone: float = GONE
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A tile seen at a place of the line; `left` says whether its first half is the line's left one, `fits` how much
-    its place alone says for a tile (nats)."""
-
-    piece: Piece
-    left: bool
-    fits: float
-    crosswise: bool = False
 
 
 class DominoTableReader:
@@ -109,8 +79,8 @@ class DominoTableReader:
         self._zones = {str(k): (float(a), float(b), float(c), float(d)) for k, (a, b, c, d) in zones.items()}
         self._long_mm = profile.board.sizes_mm["tile_long"]
         self._tiles = DominoReader(profile)
-        self._line: dict[int, _Laid] = {}
-        self._seen: dict[int, _Found] = {}
+        self._line: dict[int, Laid] = {}
+        self._seen: dict[int, Found] = {}
         self._shown: list[Piece] = []
         self._ground = Ground(profile.board)
         sizes, yard = profile.board.sizes_mm, profile.board.grid.get("boneyard", {})
@@ -123,9 +93,9 @@ class DominoTableReader:
         """The reading of one picture; troubles instead of facts when the table is not in it."""
         laid = list(self._line.values())
         for n, inner in ((max(self._line), -1), (min(self._line), 1)) if self._line else ():
-            laid += _next_places(self._line[n], self._line.get(n + inner))
+            laid += next_places(self._line[n], self._line.get(n + inner))
         for piece in self._shown:
-            laid += _neighbours(piece)
+            laid += neighbours(piece)
         reading = self._tiles.read(frame, [(tile.xy, tile.length, tile.angle_deg) for tile in laid])
         camera = self._tiles.camera
         if camera is None:
@@ -163,7 +133,7 @@ class DominoTableReader:
             if n in places and look[f"line:{n}"] in (v for v, _ in _value(found).ranked[:1]):
                 angle = found.piece.angle_deg if found.left else found.piece.angle_deg + 180.0
                 gone = GONE_SURELY if self._ground.clearly_other(found.piece.xy) else GONE
-                self._line[n] = _Laid(found.piece.xy, angle, length(found.piece), look[f"line:{n}"], gone)
+                self._line[n] = Laid(found.piece.xy, angle, length(found.piece), look[f"line:{n}"], gone)
 
     def draw(self, image: Image, reading: Reading) -> Image:
         """A copy of the picture with every tile's outline and its numbers."""
@@ -173,18 +143,18 @@ class DominoTableReader:
         """The facts of all places of the line, and which of the tiles with faces are its tiles. Those without pips
         count only where the line was or goes on."""
         facts = {f"line:{n}": _BARE for n in range(-REACH, REACH + 1)}
-        found: dict[int, _Found] = {}
-        missing: dict[int, _Laid] = {}
+        found: dict[int, Found] = {}
+        missing: dict[int, Laid] = {}
         used: set[int] = set()
         pieces = [*faces, *faceless]
         for n, laid in self._line.items():
-            at = _nearest(pieces, laid, used)
+            at = nearest(pieces, laid, used)
             if at is None:
                 missing[n] = laid
                 continue
             used.add(at)
             piece = pieces[at]
-            found[n] = _Found(piece, math.cos(math.radians(piece.angle_deg - laid.angle_deg)) > 0, WAS_THERE)
+            found[n] = Found(piece, math.cos(math.radians(piece.angle_deg - laid.angle_deg)) > 0, WAS_THERE)
         loose = [i for i, p in enumerate(faces) if i not in used and self._zone(p) is None]
         if (
             len(missing) > max(1, len(loose))
@@ -197,7 +167,7 @@ class DominoTableReader:
         if not missing and not found:
             first = self._first(faces)
             if first is not None:
-                found[0] = _Found(pieces[first], math.cos(math.radians(pieces[first].angle_deg)) >= -1e-3, 0.0)
+                found[0] = Found(pieces[first], math.cos(math.radians(pieces[first].angle_deg)) >= -1e-3, 0.0)
                 used.add(first)
         if found:
             self._grow(pieces, found, used)
@@ -210,7 +180,7 @@ class DominoTableReader:
         facts |= {f"line:{n}": _value(tile) for n, tile in found.items() if abs(n) <= REACH}
         return facts, used
 
-    def _cleared(self, line: Collection[_Laid], loose: Sequence[Piece]) -> bool:
+    def _cleared(self, line: Collection[Laid], loose: Sequence[Piece]) -> bool:
         """Whether the table is seen bare wherever a tile of the line lay, or another tile over it."""
         return all(self._ground.bare(t.xy) or any(math.dist(p.xy, t.xy) < t.length for p in loose) for t in line)
 
@@ -219,26 +189,26 @@ class DominoTableReader:
         free = [(math.hypot(*p.xy), i) for i, p in enumerate(pieces) if self._zone(p) is None]
         return min(free)[1] if free else None
 
-    def _grow(self, pieces: Sequence[Piece], found: dict[int, _Found], used: set[int]) -> None:
+    def _grow(self, pieces: Sequence[Piece], found: dict[int, Found], used: set[int]) -> None:
         """Adds tiles that touch the line's open ends, again and again."""
         while True:
-            best: tuple[float, int, int, _Found] | None = None
+            best: tuple[float, int, int, Found] | None = None
             for right in (True, False):
                 n = max(found) if right else min(found)
                 inner = found.get(n - 1 if right else n + 1)
                 for i, piece in enumerate(pieces):
                     if i in used:
                         continue
-                    joined = _joined(found[n], inner, piece, right)
-                    if joined is not None and (best is None or joined[0] < best[0]):
-                        best = (joined[0], i, n + 1 if right else n - 1, joined[1])
+                    touching = joined(found[n], inner, piece, right)
+                    if touching is not None and (best is None or touching[0] < best[0]):
+                        best = (touching[0], i, n + 1 if right else n - 1, touching[1])
             if best is None:
                 return
             _, i, n, tile = best
             used.add(i)
             found[n] = tile
 
-    def _missing(self, laid: _Laid, loose: bool) -> Fact:
+    def _missing(self, laid: Laid, loose: bool) -> Fact:
         """A tile of the line is not seen at its place: pushed aside when another lies loose, gone when the bare ground
         is seen there, else something covers it."""
         values = (laid.value, "-")
@@ -296,94 +266,7 @@ def _faceless(piece: Piece) -> Piece:
     return replace(piece, facts={**piece.facts, "left": _BLANK, "right": _BLANK})
 
 
-def _nearest(pieces: Sequence[Piece], laid: _Laid, used: set[int]) -> int | None:
-    near = [
-        (math.dist(p.xy, laid.xy), i)
-        for i, p in enumerate(pieces)
-        if i not in used and abs((p.angle_deg - laid.angle_deg + 90) % 180 - 90) < SAME_TURN_DEG
-    ]
-    return min(near)[1] if near and min(near)[0] < SAME_PLACE * laid.length else None
-
-
-def _next_places(end: _Laid, inner: _Laid | None) -> list[_Laid]:
-    """Where the next tile may lie at an end: straight on, crosswise, or to either side."""
-    way = math.radians(end.angle_deg)
-    along = np.array([math.cos(way), math.sin(way)])
-    across = np.array([-along[1], along[0]])
-    outs: list[tuple[Points, Points, float]] = []
-    if inner is None:
-        outs = [(s * v, w, half) for v, w, half in ((along, across, 0.5), (across, along, 0.25)) for s in (1.0, -1.0)]
-    else:
-        off = np.array(end.xy) - np.array(inner.xy)
-        lengthwise = abs(float(off @ along)) >= abs(float(off @ across))
-        v, w, half = (along, across, 0.5) if lengthwise else (across, along, 0.25)
-        outs = [(v if float(off @ v) > 0 else -v, w, half)]
-    places = []
-    for out, side, half in outs:
-        edge = np.array(end.xy) + out * half * end.length
-        places += [(edge + out * end.length / 2, out), (edge + out * end.length / 4, side)]
-        if half == 0.5:
-            inside = edge - out * end.length / 4
-            places += [(inside + s * side * end.length * 0.75, side) for s in (1.0, -1.0)]
-    return [
-        _Laid((float(xy[0]), float(xy[1])), math.degrees(math.atan2(axis[1], axis[0])), end.length)
-        for xy, axis in places
-    ]
-
-
-def _neighbours(piece: Piece) -> list[_Laid]:
-    """A tile of a shown hand, and where others may lie beside it."""
-    way, long = math.radians(piece.angle_deg + 90.0), length(piece)
-    steps = (0.0, BESIDE * long, -BESIDE * long)
-    x, y = piece.xy
-    return [_Laid((x + s * math.cos(way), y + s * math.sin(way)), piece.angle_deg, long) for s in steps]
-
-
-def _joined(end: _Found, inner: _Found | None, piece: Piece, right: bool) -> tuple[float, _Found] | None:
-    """The gap (share of a tile's length) and how a tile would continue the line at an end; None where it does not
-    touch an open side of it."""
-    reach = (length(end.piece) + length(piece)) / 2
-    if math.dist(end.piece.xy, piece.xy) > 1.25 * reach:
-        return None
-    double = end.piece.facts["left"].best == end.piece.facts["right"].best
-    outer = "right" if end.left == right else "left"
-    ways = []
-    for side, point in contacts(end.piece):
-        if inner is None:
-            pass
-        elif not double:
-            if side != outer:
-                continue
-        elif float(np.linalg.norm(point - np.array(inner.piece.xy))) < math.dist(end.piece.xy, inner.piece.xy) - 1:
-            continue
-        for other, touch in contacts(piece):
-            if side == other == "middle":
-                continue
-            gap = float(np.linalg.norm(point - touch)) / reach
-            if gap < JOINT:
-                ways.append((gap, side, other))
-    if not ways:
-        return None
-    gap, side, other = min(ways)
-    if inner is None:  # the only tile so far: which end is meant follows from the side that is touched
-        ahead = _ahead(end, side, piece)
-        if ahead != right:
-            return None
-    if other == "middle":
-        return gap, _Found(piece, True, TOUCHES, crosswise=True)
-    # The inner half is towards the line: its left half on the right side.
-    return gap, _Found(piece, (other == "left") == right, TOUCHES)
-
-
-def _ahead(end: _Found, side: str, piece: Piece) -> bool:
-    """Whether a tile that touches the only one lies at its right end."""
-    double = end.piece.facts["left"].best == end.piece.facts["right"].best
-    if side == "middle" or double:
-        return piece.xy[0] >= end.piece.xy[0]
-    return (side == "right") == end.left
-
-
-def _value(tile: _Found) -> Fact:
+def _value(tile: Found) -> Fact:
     """What a tile of the line shows, left half first."""
     if tile.piece.facts["left"] is _BLANK:
         return Fact(("0-0", "-"), (0.0, -FACELESS if tile.fits < WAS_THERE else -GONE), reason="unclear")
@@ -416,7 +299,7 @@ def _hand(tiles: Sequence[Piece]) -> Fact:
     """A shown hand: the likeliest tiles, and the likeliest others of it."""
     if not tiles:
         return _BARE
-    shown = [_value(_Found(p, True, 0.0)) for p in tiles]
+    shown = [_value(Found(p, True, 0.0)) for p in tiles]
     best = [f.ranked[0] for f in shown]
     options = [(0.0, _hand_text([v for v, _ in best]))]
     for i, fact in enumerate(shown):
