@@ -58,15 +58,10 @@ class Ground:
 
     def bare(self, xy_mm: tuple[float, float]) -> bool:
         """Whether the table can be seen at this place, as it looked when nothing lay there."""
-        levels = self._apart(xy_mm)
+        levels = self.apart(xy_mm)
         return levels is not None and levels < LIKE
 
-    def clearly_other(self, xy_mm: tuple[float, float]) -> bool:
-        """Whether what lies at this place could not be taken for the table in another picture."""
-        levels = self._apart(xy_mm)
-        return levels is not None and levels > 2 * LIKE
-
-    def _apart(self, xy_mm: tuple[float, float]) -> float | None:
+    def apart(self, xy_mm: tuple[float, float]) -> float | None:
         """By how many grey levels a place looks otherwise than bare; None where it was never seen bare."""
         near = np.hypot(self._at[..., 0] - xy_mm[0], self._at[..., 1] - xy_mm[1]) < 16.0
         known = ~np.isnan(self._bare[..., 0])

@@ -17,9 +17,9 @@ SAME_PLACE = 0.35
 
 SAME_TURN_DEG = 25.0
 
-GONE, GONE_SURELY = 8.0, 12.0
-"""Lead with which a place is bare whose ground can be seen again; and where the tile that lay there was clearly another
-thing than the ground."""
+GONE, GONE_SURELY, FADED = 8.0, 12.0, 3.0
+"""Lead with which a place is bare whose ground can be seen again; and where the tile that lay there differed from the
+ground so many times more."""
 
 WAS_THERE, TOUCHES = 8.0, 5.0
 """What it says for a tile, in nats, that the table has agreed on one just there, and that it lies up against an open
@@ -33,14 +33,18 @@ Points = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A tile of the line: where its middle is, the direction from its left half to its right one, its length; with
-    what lead its place is bare when the ground is seen there."""
+    """A tile of the line: where its middle is, the direction from its left half to its right one, its length; by
+    how many grey levels it differs from the ground."""
 
     xy: tuple[float, float]
     angle_deg: float
     length: float
     value: str = ""
-    gone: float = GONE
+    apart: float = 0.0
+
+    def gone(self, apart: float | None) -> float:
+        """The lead with which it is gone where its place now differs from the ground by so many levels."""
+        return GONE_SURELY if apart is not None and FADED * apart < self.apart else GONE
 
 
 @dataclass(frozen=True, slots=True)

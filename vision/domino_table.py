@@ -18,7 +18,6 @@ from vision.contract import VisionError
 from vision.domino_ground import Ground
 from vision.domino_places import (
     GONE,
-    GONE_SURELY,
     WAS_THERE,
     Found,
     Laid,
@@ -132,8 +131,8 @@ class DominoTableReader:
         for n, found in self._seen.items():
             if n in places and look[f"line:{n}"] in (v for v, _ in _value(found).ranked[:1]):
                 angle = found.piece.angle_deg if found.left else found.piece.angle_deg + 180.0
-                gone = GONE_SURELY if self._ground.clearly_other(found.piece.xy) else GONE
-                self._line[n] = Laid(found.piece.xy, angle, length(found.piece), look[f"line:{n}"], gone)
+                apart = self._ground.apart(found.piece.xy) or 0.0
+                self._line[n] = Laid(found.piece.xy, angle, length(found.piece), look[f"line:{n}"], apart)
 
     def draw(self, image: Image, reading: Reading) -> Image:
         """A copy of the picture with every tile's outline and its numbers."""
@@ -162,7 +161,7 @@ class DominoTableReader:
             and self._cleared(missing.values(), [faces[i] for i in loose])
         ):
             # For a new round, of which the first tile may lie already.
-            facts |= {f"line:{n}": Fact((laid.value, "-"), (-laid.gone, 0.0)) for n, laid in missing.items()}
+            facts |= {f"line:{n}": Fact((laid.value, "-"), (-GONE, 0.0)) for n, laid in missing.items()}
             missing = {}
         if not missing and not found:
             first = self._first(faces)
@@ -215,7 +214,7 @@ class DominoTableReader:
         if loose:
             return Fact(values, (0.0, 0.0), hidden=True, reason="askew")
         if self._ground.bare(laid.xy):
-            return Fact(values, (-laid.gone, 0.0))
+            return Fact(values, (-laid.gone(self._ground.apart(laid.xy)), 0.0))
         return Fact(values, (0.0, 0.0), hidden=True, reason="hand")
 
     def _hand_facts(self, left_out: Collection[str | None]) -> dict[str, Fact]:
