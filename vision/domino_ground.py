@@ -20,6 +20,9 @@ CLEAR_MM = 45.0
 LIKE = 22.0
 """Mean grey levels, after the light is divided out, within which a spot looks as it did bare."""
 
+RIM = 0.25
+"""Width of the white paper about a marker, in sides of it."""
+
 SEEN = 0.7
 """Share of a spot that must have been seen bare before."""
 
@@ -34,6 +37,13 @@ class Ground:
         xs = self._low[0] + (np.arange(size[0]) + 0.5) * CELL_MM
         ys = self._low[1] + (np.arange(size[1]) + 0.5) * CELL_MM
         self._at = np.stack(np.meshgrid(xs, ys), axis=-1)
+        self._markers = np.zeros(self._at.shape[:2], dtype=bool)
+        for square in board.markers.corners_mm.values() if board.markers is not None else ():
+            spots = np.array(square)[:, :2]
+            # With its rim of paper: its edges look otherwise after the smallest shift.
+            reach = RIM * float(np.linalg.norm(spots[0] - spots[1])) + CELL_MM
+            inside = (self._at > spots.min(axis=0) - reach) & (self._at < spots.max(axis=0) + reach)
+            self._markers |= inside.all(axis=-1)
         self._bare = np.full((*self._at.shape[:2], 3), np.nan, np.float32)
         self._now = self._bare.copy()
 
@@ -70,7 +80,8 @@ class Ground:
         return float(self._off()[near & known].mean())
 
     def covered_mm2(self, box_mm: tuple[float, float, float, float], tiles_mm: Sequence[Sequence[Point]]) -> float:
-        """How much of a box (left, low, right, high) looks otherwise than bare, apart from these tiles' outlines."""
+        """How much of a box (left, low, right, high) looks otherwise than bare, apart from these tiles' outlines and
+        from markers."""
         tiles = np.zeros(self._at.shape[:2], np.uint8)
         for outline in tiles_mm:
             cells = (np.array(outline) - self._low) / CELL_MM - 0.5
@@ -78,7 +89,7 @@ class Ground:
         apart = cv2.dilate(tiles, np.ones((3, 3), np.uint8)) == 0
         x, y = self._at[..., 0], self._at[..., 1]
         inside = (box_mm[0] <= x) & (x <= box_mm[2]) & (box_mm[1] <= y) & (y <= box_mm[3])
-        other = inside & apart & ~np.isnan(self._bare[..., 0]) & (self._off().mean(axis=-1) >= LIKE)
+        other = inside & apart & ~self._markers & ~np.isnan(self._bare[..., 0]) & (self._off().mean(axis=-1) >= LIKE)
         return float(np.count_nonzero(other)) * CELL_MM**2
 
     def _off(self) -> NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from calibration.profile import TableProfile, load_board
@@ -9,7 +10,8 @@ from devices.contract import Frame
 from devices.simulated.domino_table import DominoTable
 from devices.simulated.world import SLOPPY
 from vision.contract import VisionError
-from vision.domino_table import DominoTableReader
+from vision.domino_ground import Ground
+from vision.domino_table import MORE_MM2, DominoTableReader
 from vision.reading import SURE_LEAD, Reading
 
 BOARD = load_board("muggins")
@@ -174,3 +176,17 @@ def test_a_tile_taken_off_again_leaves_ground_that_was_clearly_not_the_tile(seed
         seat.agree()
     fact = seat.lay(line_2="-").facts["line:2"]
     assert fact.best == "-" and fact.lead > 10.0
+
+
+@pytest.mark.parametrize("shift_px", [-3, 3])
+def test_the_edges_of_markers_beside_a_hand_are_no_tiles_after_a_shift(shift_px: int) -> None:
+    seat = Seat(3)
+    frame = seat.table.stage.frame(9)
+    seat.reader.read(frame)
+    camera, ground = seat.reader._tiles.camera, Ground(BOARD)
+    assert camera is not None
+    ground.look(frame.bgr, camera)
+    ground.keep([])
+    ground.look(np.roll(frame.bgr, shift_px, axis=1), camera)
+    for box in BOARD.grid["hands_mm"].values():
+        assert ground.covered_mm2(tuple(box), []) < MORE_MM2
