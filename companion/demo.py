@@ -188,6 +188,8 @@ class Demo:
             return False
         changes, rule = act
         before = self.rules.look(self._state)
+        if {**before, **changes} in (self.rules.look(state) for state in self._states[:-1]):
+            return False  # it would look like turns put back
         self._goal = None
         self.room.table.perform(changes)
         self.room.table.stage.press(f"done{self.rules.to_act(self._state).players[0] + 1}")

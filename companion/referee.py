@@ -240,7 +240,7 @@ def _takebacks(
         cost = sight.cost(look)
         if cost <= BEYOND and look not in seen:
             seen.append(look)
-            prior = TAKEBACK
+            prior = TAKEBACK + IDLE * position.presses  # whoever puts back what was done ends no turn by it
             if number < position.revealed or look in thrown:
                 prior += REVEALED + CHANGE * sum(look[k] != now[k] for k in look)
             yield Tale("takeback", -cost - prior, look, number=number)

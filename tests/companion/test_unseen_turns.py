@@ -70,3 +70,18 @@ def test_a_pass_with_a_boneyard_is_named_where_it_can_be_seen(counted: bool) -> 
         said |= {table.match.judgement.words.id} if table.match.judgement is not None else set()
     assert ("muggins.pass_with_boneyard" in said) == counted
     assert table.match.turns == 1
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_tile_put_back_is_a_takeback_and_asked_about_where_a_turn_was_ended_by_it(ended: bool) -> None:
+    table = Table()
+    before = RULES.look(table.match.agreed)
+    table.see({**before, "line:-1": "1-4"})
+    table.say("done", by=1, at_s=table.time_s)
+    table.see({**before, "line:-1": "1-4"})
+    assert table.match.turns == 2
+    if ended:
+        table.say("done", by=0, at_s=table.time_s)
+    table.see(before, times=8)
+    assert (table.match.question is not None) == ended
+    assert (table.match.turns == 1) == (not ended)
