@@ -238,8 +238,9 @@ class Demo:
         looks = [self.rules.look(state) for state in self._states[-turns - 1 :]]
         if len(looks) <= turns or any(one == other for one, other in pairwise(looks)) or self._brought_to_light(turns):
             return False
-        if self.rules.explain(self._state, looks[0]).stories:
-            return False  # it would look like another turn
+        explained = self.rules.explain(self._state, looks[0])
+        if explained.stories or explained.unfinished:
+            return False  # it would look like another turn, or the beginning of one
         del self._states[-turns:]
         self._state = self._goal = self._states[-1]
         self.room.table.perform({key: value for key, value in looks[0].items() if looks[-1][key] != value})

@@ -26,8 +26,8 @@ REACH_MM = 24.0
 """Depth, from the line's outer edge both ways, within which the line's own look is learned side by side."""
 LINE_SLACK_MM = 3.0
 """Width beside the line that its blur may reach."""
-PAPER = 1.75
-"""Side of a marker's paper in sides of its black square (1.5, with slack for its rim)."""
+PAPER, SURE_PAPER = 1.75, 1.4
+"""Side of a marker's paper in sides of its black square (1.5, with slack for its rim); and of what is surely paper."""
 BRIGHTER, OTHER, DARKER, BLACK = 0.16, 0.14, 0.12, 1.1
 """Log differences from the floor that count: brighter, of another colour, darker (a shadow may be), far too dark for a
 shadow. Raised where the floor itself is lively."""
@@ -234,7 +234,8 @@ class Arena:
 
     def _judge_paper(self, flat: Image, square: Array, printed: Floats, solid: Mask, dark: Mask) -> None:
         """On a marker's paper lies as a thing what has colour, seen against the paper's own white, what is white where
-        its print is black, and what is as dark as the print where that is white; what is less dark may be a shadow."""
+        its print is black, and what is as dark as the print where that is white; what is less dark may be a shadow.
+        Where the paper may end already, what looks like the floor is the floor."""
         cells = np.rint((square - self.floor_low) / STEP_MM).astype(np.int32)
         low = np.clip(cells.min(axis=0), 0, (solid.shape[1] - 1, solid.shape[0] - 1))
         high = np.clip(cells.max(axis=0) + 1, 1, (solid.shape[1], solid.shape[0]))
@@ -254,13 +255,20 @@ class Arena:
         blank = np.asarray(cv2.erode(printed[part], np.ones((3, 3), np.uint8)) > 0.95)
         ink = min(float(np.median(shade[black])), -PRINT) if black.any() else -PRINT
         thing = coloured | (black & (shade > ink / 2)) | (blank & (shade < ink + PRINT / 4))
-        solid[part] = np.where(paper > 0, thing, solid[part])
-        dark[part] = np.where(paper > 0, blank & (shade < ink / 2), dark[part])
+        gloom = blank & (shade < ink / 2)
+        middle_mm = square.mean(axis=0)
+        sure = np.rint((middle_mm + (square - middle_mm) * (SURE_PAPER / PAPER) - self.floor_low) / STEP_MM)
+        rim = paper.copy()
+        cv2.fillConvexPoly(rim, sure.astype(np.int32) - low.astype(np.int32), 0)
+        other = (rim == 0) | (solid[part] > 0) | (dark[part] > 0)
+        solid[part] = np.where(paper > 0, thing & other, solid[part])
+        dark[part] = np.where(paper > 0, gloom & other, dark[part])
 
 
 def covered(floor: Floor, least_mm2: float) -> list[Mask]:
     """Masks of what may lie on the floor, each joined whole, at least `least_mm2` large; largest first. On a marker's
-    paper half as much will do, for what is white is not seen there.
+    paper half as much will do, for what is white is not seen there, if it is no shadow: where the paper ends dark floor
+    looks like one.
 
     Shadows are part of them: which cells belong to a figure is found out by fitting it.
     """
@@ -268,10 +276,11 @@ def covered(floor: Floor, least_mm2: float) -> list[Mask]:
     joined = cv2.morphologyEx(either, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (7, 7)))
     joined = cv2.morphologyEx(joined, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=8, ltype=cv2.CV_16U)
-    on_paper = np.bincount(labels[floor.paper > 0], minlength=count)
-    areas = stats[:, cv2.CC_STAT_AREA] * STEP_MM**2
-    large = [i for i in range(1, count) if areas[i] >= (least_mm2 / 2 if on_paper[i] else least_mm2)]
-    return [(labels == i).astype(np.uint8) for i in sorted(large, key=lambda i: -areas[i])]
+    on_paper, solid = (np.bincount(labels[mask > 0], minlength=count) for mask in (floor.paper, floor.solid))
+    sizes = stats[:, cv2.CC_STAT_AREA]
+    little = np.where((on_paper > 0) & (2 * solid >= sizes), least_mm2 / 2, least_mm2)
+    large = [i for i in range(1, count) if sizes[i] * STEP_MM**2 >= little[i]]
+    return [(labels == i).astype(np.uint8) for i in sorted(large, key=lambda i: -sizes[i])]
 
 
 def _profile(band: Floats, mask: Mask) -> Floats:

@@ -12,11 +12,12 @@ import pytest
 from calibration.figure_prints import printable
 from calibration.profile import TableProfile, load_board
 from devices.contract import Frame, Image
-from devices.simulated import arena
+from devices.simulated import arena, arena_table
 from devices.simulated.arena import ArenaLook, FigureArt, Lying, camera_over, invented_figures, paint
 from vision.figure_table import FigureTableReader, table_facts
 from vision.figures import UNKNOWN
 from vision.reading import SURE_LEAD, Reading
+from vision.sampling import Floats
 
 BOARD = load_board("moogui")
 PRINTS = {p.name: p for p in printable(BOARD)}
@@ -185,3 +186,17 @@ def test_an_unknown_prism_is_likeliest_what_it_looks_most_like(experienced: Figu
     facts = table_facts([strange], ["ari", "bruma"])
     assert [v for v, _ in facts["figure:ari"].ranked[:2]] == ["-", "5"]
     assert facts["figure:ari"].lead < facts["figure:bruma"].lead < SURE_LEAD
+
+
+@pytest.mark.parametrize("grey", [0.03, 0.06, 0.09])
+def test_where_a_markers_paper_ends_on_a_dark_floor_nothing_lies(
+    experienced: FigureTableReader, monkeypatch: pytest.MonkeyPatch, grey: float
+) -> None:
+    def colour(rng: np.random.Generator, saturation: tuple[float, float], value: tuple[float, float]) -> Floats:
+        line = np.array((0.05, 0.45, 0.06), np.float32)
+        return np.full(3, grey, np.float32) if saturation[0] == 0.0 else line
+
+    monkeypatch.setattr(arena_table, "colour", colour)
+    table = arena_table.ArenaTable({"figure:ari": "-"}, BOARD, 1, light="dim")
+    reading = experienced.read(table.stage.frame(1))
+    assert reading.board_found and reading.pieces == ()
