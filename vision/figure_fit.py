@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import cv2
 import numpy as np
@@ -89,7 +90,7 @@ def prints(patches: Sequence[Array]) -> Prints:
     counts = [len(p) for p in patches]
     owner = np.repeat(np.arange(len(counts)), counts)
     ends = np.cumsum([0, *counts])
-    slices = tuple(slice(int(a), int(b)) for a, b in zip(ends, ends[1:], strict=False))
+    slices = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
     mean = ((owner == np.arange(len(counts))[:, None]) / np.array(counts)[:, None]).astype(np.float32)
     colour_owner = (3 * owner[:, None] + np.arange(3)).ravel()
     colour_mean = np.ascontiguousarray(np.kron(mean, np.eye(3, dtype=np.float32)).T)
@@ -196,8 +197,8 @@ def descend(
 def kinship(
     seen: Floats, known: Sequence[Floats], sizes: Floats, made: Prints, shown: NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
-    """A strict correlation (B, H, 4) of seen colours (N, 3) with those of known looks at each blur, patch by patch (four
-    of B, 3, H, n), and the light (B, 3, H, 4) that each asks for; nought of patches that are not `shown` (4).
+    """A strict correlation (B, H, 4) of seen colours (N, 3) with those of known looks at each blur, patch by patch
+    (four of B, 3, H, n), and the light (B, 3, H, 4) that each asks for; nought of patches that are not `shown` (4).
 
     `sizes` (B, 3, H, 4) are the known patches' sums of squares. Light may scale each colour but add nothing, so that a
     body of another colour does not pass for a shade of light: 1 - result^2 is the share of the contrast (about each
@@ -205,7 +206,7 @@ def kinship(
     """
     planes = np.ascontiguousarray(seen.T)
     product = np.zeros(sizes.shape, dtype=np.float32)
-    for i in np.flatnonzero(shown):
+    for i in map(int, np.flatnonzero(shown)):
         product[..., i] = (known[i] @ planes[:, made.slices[i], None])[..., 0]
     light = product / sizes
     means, squares = made.mean @ seen, made.mean @ (seen * seen)

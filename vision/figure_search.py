@@ -364,7 +364,7 @@ def _read(sharp: Image, view: View, rest: str, place: Array, wardrobe: Wardrobe)
     counts = weights(shown, view.scale)
     seen = samples(sharp, view, centres, bases, made.points)[0]
     alike, light = kinship(seen, known, sizes, made, counts > 0.0)
-    levels = evidence(alike, counts)
+    levels = evidence(np.asarray(alike, dtype=np.float64), counts)
     blur = int(levels.max(axis=1).argmax())
     front = light[blur, :, :, int(np.argmax(shown))].T
     return Fit(rest, place, levels[blur], front, alike[blur], shown, view.scale)
