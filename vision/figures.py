@@ -57,6 +57,10 @@ BLIND_MM, LENS_MM = 0.9, 0.4
 """What the place of the floor is uncertain by where the lens is not calibrated, and where it is."""
 LINE_BLEED_MM, LINE_READ_MM = 0.6, 0.7
 """The line's outer edge is seen so far inside its place (the floor's light bleeds into it), and to this exactness."""
+CLIPPED, CLIPS = 250, (0.15, 0.35)
+"""Level from which a pixel may be any lighter; the shares of such pixels on a figure from which, and at which wholly,
+its colours are only half known: what they say then counts by OVEREXPOSED."""
+OVEREXPOSED = 0.3
 DARK = 14.0
 """Mean level below which a picture is too dark to judge."""
 
@@ -64,12 +68,13 @@ DARK = 14.0
 @dataclass(frozen=True, slots=True, eq=False)
 class _Found:
     """A thing on the floor: its fit where a prism fits, the cells that it covers, its view, whether it lies wholly in
-    the picture."""
+    the picture, and the share of its pixels that are as light as can be."""
 
     fit: Fit | None
     cells_mm: Array
     view: View
     whole: bool
+    clipped: float = 0.0
 
 
 _Other = tuple[int, Array, float]
@@ -226,7 +231,7 @@ class FigureReader:
                 body = corners(fit.rest, fit.place, self._solid)
                 own = floor.inside(view.to_floor(body))
                 whole = bool(np.all(_within(view.project(body), picture)))
-                found.append(_Found(fit, floor.points(own), view, whole))
+                found.append(_Found(fit, floor.points(own), view, whole, _clipped(picture, view.project(body))))
                 edges[cv2.dilate(own, np.ones((OWN_EDGE,) * 2, np.uint8)) > 0] = 0
                 left = _opened(left & (1 - np.asarray(cv2.dilate(own, np.ones((3, 3), np.uint8)), dtype=np.uint8)))
         return found
@@ -249,7 +254,7 @@ class FigureReader:
             return self._stranger(thing, ground)
         fit = thing.fit
         reason = "" if thing.whole else "out_of_picture"
-        names, faces, states = self._facts(fit, others, reason)
+        names, faces, states = self._facts(fit, others, reason, thing.clipped)
         sigma = math.hypot(ground, 0.5 if fit.clear else 1.0 + 8.0 * max(0.0, 0.8 - fit.mean_likeness))
         outline = self._footprint(fit)
         facts = {"figure": names, "face": faces, "state": states, **self._where(outline, fit.place[:2], sigma, reason)}
@@ -275,7 +280,7 @@ class FigureReader:
         spots = tuple((float(x), float(y)) for x, y in hull)
         return Piece("figure", (float(middle[0]), float(middle[1])), math.hypot(ground, 8.0), facts, outline=spots)
 
-    def _facts(self, fit: Fit, others: list[_Other], reason: str) -> tuple[Fact, Fact, Fact]:
+    def _facts(self, fit: Fit, others: list[_Other], reason: str, clipped: float) -> tuple[Fact, Fact, Fact]:
         levels = fit.levels
         fine = min(max((fit.scale - COARSE_PX) / (FINE_PX - COARSE_PX), 0.0), 1.0)
         even = STRANGE[fit.rest][1 if others else 0] + SHARPER * fine
@@ -290,7 +295,10 @@ class FigureReader:
         # Looks follow each other figure by figure, face by face, either end near.
         each = levels.reshape(len(self._figures), FACES, 2)
         best = each.max(axis=(1, 2))
-        names = Fact((*(f.name for f in self._figures), UNKNOWN), (*best.tolist(), stranger), bool(reason), reason)
+        low, high = CLIPS
+        weight = 1.0 - (1.0 - OVEREXPOSED) * min(max((clipped - low) / (high - low), 0.0), 1.0)
+        rated = (*(weight * best).tolist(), weight * stranger)
+        names = Fact((*(f.name for f in self._figures), UNKNOWN), rated, bool(reason), reason)
         chosen = int(np.argmax(best))
         floor_level = float(levels.min()) - 30.0
         shown = dict.fromkeys(_faces(), floor_level)
@@ -363,6 +371,19 @@ def _whole(mask: Mask, floor: Floor) -> bool:
     about = np.asarray(cv2.dilate(mask, np.ones((5, 5), np.uint8)), dtype=np.uint8)
     at_border = any(part.any() for part in (about[0], about[-1], about[:, 0], about[:, -1]))
     return not at_border and not np.any(about > floor.seen)
+
+
+def _clipped(picture: Image, body: Array) -> float:
+    """The share of the pixels of a body, given by its corners (N, 2), of which a channel is as light as can be."""
+    low = np.clip(np.floor(body.min(axis=0)), 0, None).astype(int)
+    high = np.clip(np.ceil(body.max(axis=0)) + 1, 0, picture.shape[1::-1]).astype(int)
+    if np.any(high - low < 1):
+        return 0.0
+    mask = np.zeros((high[1] - low[1], high[0] - low[0]), dtype=np.uint8)
+    hull = cv2.convexHull((body - low).astype(np.float32))
+    cv2.fillConvexPoly(mask, np.rint(hull).astype(np.int32), 1)
+    light = picture[low[1] : high[1], low[0] : high[0]].max(axis=2) >= CLIPPED
+    return float(light[mask > 0].mean()) if mask.any() else 0.0
 
 
 def _opened(mask: Mask) -> Mask:

@@ -14,6 +14,7 @@ from calibration.profile import TableProfile, load_board
 from devices.contract import Frame, Image
 from devices.simulated import arena, arena_table
 from devices.simulated.arena import ArenaLook, FigureArt, Lying, camera_over, invented_figures, paint
+from vision import figures
 from vision.figure_table import FigureTableReader, table_facts
 from vision.figures import UNKNOWN
 from vision.reading import SURE_LEAD, Reading
@@ -200,3 +201,20 @@ def test_where_a_markers_paper_ends_on_a_dark_floor_nothing_lies(
     table = arena_table.ArenaTable({"figure:ari": "-"}, BOARD, 1, light="dim")
     reading = experienced.read(table.stage.frame(1))
     assert reading.board_found and reading.pieces == ()
+
+
+def test_what_an_overexposed_figure_says_of_its_name_counts_less(
+    experienced: FigureTableReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = picture_of(Lying(art("bruma"), "2", (320.0, 280.0), 40.0))
+    bright = np.asarray(cv2.convertScaleAbs(picture, alpha=2.0), dtype=np.uint8)
+
+    def lead(of: Image) -> float:
+        experienced.read(Frame(picture_of(), 0, 0.0, ""))
+        (piece,) = experienced.read(Frame(of, 0, 0.0, "")).pieces
+        return piece.facts["figure"].lead
+
+    told = lead(picture), lead(bright)
+    monkeypatch.setattr(figures, "CLIPPED", 256)
+    assert told[0] == pytest.approx(lead(picture))
+    assert told[1] == pytest.approx(figures.OVEREXPOSED * lead(bright), rel=0.02)
