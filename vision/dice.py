@@ -52,7 +52,7 @@ PIP_SHARE = 0.3
 """No pip is larger than this share of its die's box."""
 PART, ASIDE = (0.45, 0.8), 0.15
 """Sides of a heap's dice in sides of the heap, and how far at least from its middle they lie."""
-USUAL, APART, MOST_OVERLOOKED = 0.35, (0.6, 1.5), 8
+USUAL, APART, MOST_OVERLOOKED = 0.35, (0.6, 1.5), 4
 """A die that was overlooked is of the usual size (natural log), at such distances from the nearest (usual sides); no
 more places are looked at."""
 KEPT = math.log(0.9)
@@ -74,8 +74,11 @@ to simulated dice."""
 FREE_OF_DICE, FREE_OF_RIM, FREE = 1.9, 1.4, 3.0
 """A die whose middle is further than so many edges from all others and from the rim has nothing to lean on: leaning is
 less likely by the third (natural log odds; the places may be wrong)."""
-ALONE = 1.5
-"""A die about which nothing but floor is seen leans less likely by this (natural log odds), where no rim is known."""
+DOUBT = math.log(0.02)
+"""Where no die with a value may lean with more than this probability, no rim can change what is said."""
+SLIGHT, ALONE = math.log(0.004), 1.5
+"""A die that may lean with more than the first probability, but about which nothing but floor is seen, leans less
+likely by the second (natural log odds), where no rim is known."""
 RIM_EDGES, AT_RIM = 0.9, 1.5
 """A die nearer to the rim than so many edges touches it: leaning is more likely by the second."""
 OUTLINED, BARE = 0.5, 8.0
@@ -103,8 +106,14 @@ class Verdict:
     """Whether it lies alone on plain floor."""
 
 
-def found(pyramid: Pyramid, finder: Net, level: int, least: float = LEAST_HEAT) -> list[Found]:
-    """Places that the finder takes for dice on one level of the pyramid (full-size px), at least that strongly."""
+def found(pyramid: Pyramid, finder: Net, level: int) -> list[Found]:
+    """Places that the finder takes for dice on one level of the pyramid (full-size px)."""
+    return strong(seen(pyramid, finder, level))
+
+
+def seen(pyramid: Pyramid, finder: Net, level: int) -> Floats:
+    """What the finder sees on one level of the pyramid, however faintly: (n, 5) middle and size of its box in full-size
+    px, and how strongly (0..1)."""
     image = pyramid.level(level)
     h, w = image.shape[:2]
     ph, pw = -h % 8, -w % 8
@@ -112,16 +121,19 @@ def found(pyramid: Pyramid, finder: Net, level: int, least: float = LEAST_HEAT) 
         image = np.asarray(cv2.copyMakeBorder(image, 0, ph, 0, pw, cv2.BORDER_REPLICATE), np.uint8)
     out = unpacked(finder(normal_view(image))[0])
     heat = np.asarray(1 / (1 + np.exp(-out[0])), np.float32)
+    r, c = peaks(heat, FAINT_HEAT)
+    x, y = (c + out[1, r, c]) * STRIDE + 1.5, (r + out[2, r, c]) * STRIDE + 1.5
+    wide, high = UNIT_PX * np.exp(np.clip(out[3:5, r, c], -2, 2))
+    side = (wide + high) / 2
+    fits = (side >= 5.0) & (side <= 34.0) & (x >= -2) & (x <= w + 2) & (y >= -2) & (y <= h + 2)
     f = float(2**level)
-    places = []
-    for r, c in zip(*peaks(heat, least), strict=True):
-        x, y = ((c + out[1, r, c]) * STRIDE + 1.5, (r + out[2, r, c]) * STRIDE + 1.5)
-        bw, bh = (float(UNIT_PX * np.exp(np.clip(v, -2, 2))) for v in out[3:5, r, c])
-        if 5.0 <= (bw + bh) / 2 <= 34.0 and -2 <= x <= w + 2 and -2 <= y <= h + 2:
-            places.append(
-                Found((float(x) + 0.5) * f - 0.5, (float(y) + 0.5) * f - 0.5, bw * f, bh * f, float(heat[r, c]))
-            )
-    return thinned(places, 0.45, 1.8)
+    places = np.stack([(x + 0.5) * f - 0.5, (y + 0.5) * f - 0.5, wide * f, high * f, heat[r, c]], axis=1)
+    return np.asarray(places[fits], np.float32)
+
+
+def strong(places: Floats) -> list[Found]:
+    """Those of the places (n, 5) that are seen strongly enough, one at each spot."""
+    return thinned([Found(*row) for row in places[places[:, 4] >= LEAST_HEAT].tolist()], 0.45, 1.8)
 
 
 def _together(looks: Sequence[Verdict]) -> Verdict:
@@ -170,17 +182,18 @@ def _off(one: Found, two: Found) -> float:
     return math.hypot(one.cx - two.cx, one.cy - two.cy)
 
 
-def overlooked(faint: Sequence[Found], verdicts: Sequence[Verdict]) -> list[Found]:
-    """Places where the finder sees little but a die of the usual size would touch a clear one: dice that others touch
-    on all sides have hardly any outline."""
-    dice = [v.place for v in verdicts if v.logs[NONE] < EVEN]
+def overlooked(faint: Floats, verdicts: Sequence[Verdict]) -> list[Found]:
+    """Of places (n, 5) where the finder sees little those where a die of the usual size would touch two others: dice
+    that others touch on all sides have hardly any outline."""
+    dice = np.array([(v.place.cx, v.place.cy) for v in verdicts if v.logs[NONE] < EVEN])
     clear = [v.place.side for v in verdicts if v.logs[:6].max() > CLEAR]
     if len(clear) < 2:
         return []
     usual = float(np.median(clear))
-    fits = [p for p in faint if abs(math.log(p.side / usual)) < USUAL]
-    near = [p for p in fits if APART[0] * usual < min(_off(p, d) for d in dice) < APART[1] * usual]
-    return thinned(near, 0.45, 1.8)[:MOST_OVERLOOKED]
+    fits = faint[np.abs(np.log((faint[:, 2] + faint[:, 3]) / 2 / usual)) < USUAL]
+    far = np.linalg.norm(fits[:, None, :2] - dice, axis=2) / usual
+    near = fits[(far.min(axis=1, initial=np.inf) > APART[0]) & (np.count_nonzero(far < APART[1], axis=1) > 1)]
+    return thinned([Found(*row) for row in near.tolist()], 0.45, 1.8)[:MOST_OVERLOOKED]
 
 
 def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -249,24 +262,26 @@ class DiceEyes:
         first = max(0, math.ceil(math.log2(long_side / COARSE_PX)))
         last = max(first, math.floor(math.log2(long_side / SMALLEST_LEVEL_PX)))
         verdicts: list[Verdict] = []
-        faint: list[Found] = []
+        faint: list[Floats] = []
         for level in range(last, -1, -1):
             sides = [v.place.side for v in verdicts if v.logs[NONE] < EVEN]
             if level < first and sides and min(sides) > FINE_ENOUGH_PX * 2 ** (level + 1):
                 break
             if level < first and max(pyramid.level(level).shape[:2]) > FINEST_PX:
                 break
-            places = [p for p in found(pyramid, self._finder, level, FAINT_HEAT) if not _within(p, verdicts)]
-            places = [p for p in places if covers is None or not covers((p.cx, p.cy))]
-            faint += [p for p in places if p.score < LEAST_HEAT]
-            judged = self.judged(pyramid, [p for p in places if p.score >= LEAST_HEAT])
+            here = seen(pyramid, self._finder, level)
+            faint.append(here[here[:, 4] < LEAST_HEAT])
+            places = [p for p in strong(here) if not _within(p, verdicts)]
+            judged = self.judged(pyramid, [p for p in places if covers is None or not covers((p.cx, p.cy))])
             if usual_px is not None:
                 judged = [of_size(v, usual_px(v.place)) for v in judged]
             verdicts = apart([*verdicts, *judged])
-        more = self.judged(pyramid, overlooked(faint, verdicts))
-        verdicts = apart([*verdicts, *(v for v in more if v.logs[NONE] < EVEN)])
+        places = overlooked(np.concatenate(faint), verdicts)
+        more = self.judged(pyramid, [p for p in places if covers is None or not covers((p.cx, p.cy))])
+        verdicts = apart([*verdicts, *(v for v in more if v.logs[:6].max() > LIKELY)])
         return [
-            replace(v, alone=True) if v.logs[NONE] < EVEN and alone(pyramid, v.place) else v for v in sized(verdicts)
+            replace(v, alone=True) if v.logs[COCKED] > SLIGHT and alone(pyramid, v.place) else v
+            for v in sized(verdicts)
         ]
 
     def judged(self, pyramid: Pyramid, places: Sequence[Found]) -> list[Verdict]:
@@ -331,11 +346,11 @@ class DiceReader:
         troubles = [] if self._registration is None or pose is not None else ["vision.no_board"]
         covers = None if self._profile is None or self._camera is None else printed(self._profile, self._camera)
         verdicts = self._eyes.look(image, covers, None if self._camera is None else self._usual_px)
-        supports = self._supports([v.place for v in verdicts if v.logs[NONE] < KEPT], image)
-        verdicts = [
-            leaning(v, self._upright(v, verdicts), supports.get(v.place, 0.0) or (-ALONE if v.alone else 0.0))
-            for v in verdicts
-        ]
+        verdicts = [leaning(v, self._upright(v, verdicts)) for v in verdicts]
+        places = [v.place for v in verdicts if v.logs[NONE] < KEPT]
+        if any(v.logs[COCKED] > DOUBT and v.logs[:6].max() > EVEN for v in verdicts):
+            supports = self._supports(places, image)
+            verdicts = [leaning(v, None, supports.get(v.place, 0.0) or (-ALONE if v.alone else 0.0)) for v in verdicts]
         pieces = tuple(self._piece(v) for v in verdicts if v.logs[NONE] < KEPT)
         if not pieces:
             troubles.append("vision.too_dark" if float(image.mean()) < DARK else "vision.no_dice")

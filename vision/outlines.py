@@ -21,7 +21,7 @@ POINTS = 64
 """Places along a side at which its edge is looked for."""
 ON_LINE_PX, ON_LINE_SHARE = 1.2, 0.4
 """How near to a side its places must lie, and how many of them."""
-PAIRS = 60
+PAIRS = 80
 _CANNY = ((30, 90), (12, 40))
 LINES, APART_PX, APART_DEG = 16, 8.0, 5.0
 """Straight lines that are paired to quadrangles, and how much two of them differ at least."""
@@ -176,16 +176,14 @@ def straight(t: Array, off: Array) -> tuple[float, float] | None:
     """Offset at the start and slope of the straight line on which most of the places lie; None where few do."""
     if len(t) < POINTS * ON_LINE_SHARE:
         return None
-    rng = np.random.default_rng(0)
-    best = np.zeros(len(t), dtype=bool)
-    for _ in range(PAIRS):
-        i, j = rng.choice(len(t), 2, replace=False)
-        if abs(t[i] - t[j]) < 0.15:
-            continue
-        slope = (off[j] - off[i]) / (t[j] - t[i])
-        on = np.abs(off - off[i] - slope * (t - t[i])) < ON_LINE_PX
-        if np.count_nonzero(on) > np.count_nonzero(best):
-            best = on
+    i, j = np.random.default_rng(0).integers(0, len(t), (2, PAIRS))
+    apart = np.abs(t[i] - t[j]) >= 0.15
+    if not apart.any():
+        return None
+    i, j = i[apart], j[apart]
+    slopes = (off[j] - off[i]) / (t[j] - t[i])
+    on = np.abs(off - off[i][:, None] - slopes[:, None] * (t - t[i][:, None])) < ON_LINE_PX
+    best = on[on.sum(axis=1).argmax()]
     if np.count_nonzero(best) < POINTS * ON_LINE_SHARE:
         return None
     slope, start = np.polyfit(t[best], off[best], 1)
