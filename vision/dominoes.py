@@ -30,7 +30,7 @@ HALF_PX = 40
 MARGIN = 0.15
 """What a half's crop shows around the half, as a share of its side."""
 LEAST_HEAT = 0.36
-COARSE_PX = 680
+COARSE_PX = 340
 FINE_ENOUGH_PX = 18.0
 """While the smallest likely tile measures less than this on the finest level searched, the next finer one is too."""
 FINEST_PX = 2200
@@ -39,6 +39,15 @@ SHARPNESS = 2.0
 """The judge of halves is trained with smoothed labels and is therefore too modest; odds are raised to this power."""
 ROUNDS, PUT = 3, 0.03
 """A spot is squared up anew at most so often, until it moves by less than the second (in tile lengths)."""
+SURE_TILE, MORE_LOOKS = 0.99, ((180.0, 1.0), (0.0, 1.05), (180.0, 0.95))
+"""Where a spot is less likely to be a tile than the first it is looked at again so: turned (degrees), its length taken
+so many times as long."""
+CLEAR, NEARER = math.log(0.98), (0.97, 1.04)
+"""A half whose likeliest value is less likely than the first is looked at again, its tile taken so many times as
+large."""
+SURELY, SAME_LENGTH, SAME_DEG = 0.95, 0.05, 3.0
+"""A spot is not squared up anew that is likelier than the first to be a tile, and of which length (natural log) and
+direction are what the finder said."""
 KEPT = 0.1
 """A place that is a tile less likely than this is passed over."""
 DARK = 12.0
@@ -129,14 +138,29 @@ class DominoEyes:
 
     def squared(self, pyramid: Pyramid, places: Sequence[Place]) -> list[Spot]:
         """The exact corners of what lies at these places; what may be a tile is squared up anew until it stays put."""
-        moving = _distinct([s for s in self._square(pyramid, [p[:4] for p in places]) if s.tile > MAYBE], 2.0)
-        settled: list[Spot] = []
+        first = [(s, _lies(s, p)) for s, p in zip(self._square(pyramid, [p[:4] for p in places]), places, strict=True)]
+        settled = [s for s, lies in first if lies and s.tile > SURELY]
+        moving = _distinct([s for s, lies in first if s.tile > MAYBE and not (lies and s.tile > SURELY)], 2.0)
         for _ in range(ROUNDS):
             again = self._square(pyramid, [(*s.middle, s.length, s.angle_deg) for s in moving])
             pairs = [(old, new) for old, new in zip(moving, again, strict=True) if new.tile > MAYBE]
             settled += [new for old, new in pairs if math.dist(old.middle, new.middle) < PUT * new.length]
             moving = [new for old, new in pairs if math.dist(old.middle, new.middle) >= PUT * new.length]
-        return _distinct([*settled, *moving])
+        return self._surer(pyramid, _distinct([*settled, *moving]))
+
+    def _surer(self, pyramid: Pyramid, spots: Sequence[Spot]) -> list[Spot]:
+        """The spots, those in doubt looked at from the other end too, and from a little nearer and further off."""
+        doubtful = [i for i, s in enumerate(spots) if s.tile < SURE_TILE]
+        ways = [(i, turn, grow) for i in doubtful for turn, grow in MORE_LOOKS]
+        more = self._square(
+            pyramid, [(*spots[i].middle, spots[i].length * grow, spots[i].angle_deg + turn) for i, turn, grow in ways]
+        )
+        out = list(spots)
+        for k, i in enumerate(doubtful):
+            looks = [spots[i], *more[k * len(MORE_LOOKS) : (k + 1) * len(MORE_LOOKS)]]
+            odds = float(np.mean([math.log(max(s.tile, 1e-6) / max(1 - s.tile, 1e-6)) for s in looks]))
+            out[i] = replace(spots[i], tile=1 / (1 + math.exp(-odds)))
+        return out
 
     def _square(self, pyramid: Pyramid, places: Sequence[tuple[float, float, float, float]]) -> list[Spot]:
         if not places:
@@ -155,20 +179,29 @@ class DominoEyes:
         return spots
 
     def judged(self, pyramid: Pyramid, spots: Sequence[Spot]) -> list[Verdict]:
-        """What both halves of each spot show."""
+        """What both halves of each spot show; those in doubt are looked at again, mirrored, nearer and further off."""
         if not spots:
             return []
-        patches = []
-        for s in spots:
-            shrink = s.length / 2 * (1 + 2 * MARGIN) / HALF_PX
-            for m in half_maps(s.quad):
-                patches.append(pyramid.patch(m, (HALF_PX, HALF_PX), shrink))
+        patches = [patch for s in spots for patch in _halves(pyramid, s, 1.0)]
         logs = log_softmax(self._judge(normal(patches)))
+        doubtful = [i for i, row in enumerate(logs) if row.max() < CLEAR]
+        if doubtful:
+            more = [_halves(pyramid, spots[i // 2], grow)[i % 2] for grow in NEARER for i in doubtful]
+            looks = [*(patches[i][::-1] for i in doubtful), *more, *(m[::-1] for m in more)]
+            again = log_softmax(self._judge(normal(looks))).reshape(-1, len(doubtful), logs.shape[1])
+            logs[doubtful] = log_softmax((logs[doubtful] + again.sum(axis=0)) / (1 + len(again)))
         for row, patch in zip(logs, patches, strict=True):
             if row.argmax() in (5, 6) and beyond_six(patch, int(row.argmax())):
                 row[:7] = np.logaddexp.reduce(row[:7]) - math.log(7)
         logs = logs.reshape(len(spots), 2, 9)
         return [Verdict(s, np.asarray(h, np.float32)) for s, h in zip(spots, logs, strict=True)]
+
+
+def _halves(pyramid: Pyramid, spot: Spot, grow: float) -> list[Image]:
+    """The crops (40 x 40 BGR) of both halves of a tile whose face is taken `grow` times as large."""
+    quad = np.asarray((spot.quad - spot.middle) * grow + spot.middle, np.float32)
+    shrink = spot.length * grow / 2 * (1 + 2 * MARGIN) / HALF_PX
+    return [pyramid.patch(m, (HALF_PX, HALF_PX), shrink) for m in half_maps(quad)]
 
 
 def beyond_six(patch: Image, value: int) -> bool:
@@ -211,6 +244,15 @@ def _thinned(
         ):
             kept.append(f)
     return kept
+
+
+def _lies(spot: Spot, place: Place) -> bool:
+    """True when the finder's place was so exact that squaring up anew would change nothing."""
+    return (
+        math.dist(spot.middle, place[:2]) < PUT * spot.length
+        and abs(math.log(spot.length / place[2])) < SAME_LENGTH
+        and _turned(spot.angle_deg, place[3]) < SAME_DEG
+    )
 
 
 def _turned(one_deg: float, two_deg: float) -> float:
