@@ -52,7 +52,7 @@ PIP_SHARE = 0.3
 """No pip is larger than this share of its die's box."""
 PART, ASIDE = (0.45, 0.8), 0.15
 """Sides of a heap's dice in sides of the heap, and how far at least from its middle they lie."""
-USUAL, APART, MOST_OVERLOOKED = 0.35, (0.6, 1.5), 4
+USUAL, APART, MOST_OVERLOOKED = 0.35, (0.72, 1.5), 4
 """A die that was overlooked is of the usual size (natural log), at such distances from the nearest (usual sides); no
 more places are looked at."""
 KEPT = math.log(0.9)
@@ -292,7 +292,7 @@ class DiceEyes:
         first = self._pass(pyramid, places, [0.0] * len(places))
         again = self._pass(pyramid, [v.place for v in first], [135.0] * len(places))
         verdicts = [_together(looks) for looks in zip(first, again, strict=True)]
-        unsure = [i for i, v in enumerate(verdicts) if v.logs.max() < CLEAR and v.logs[NONE] < KEPT]
+        unsure = [i for i, v in enumerate(verdicts) if v.logs.max() < CLEAR and v.logs[NONE] < EVEN]
         turns = [turn for turn in MORE_TURNS for _ in unsure]
         more = self._pass(pyramid, [verdicts[i].place for i in unsure] * len(MORE_TURNS), turns, self._second)
         for k, i in enumerate(unsure):
