@@ -30,7 +30,7 @@ HALF_PX = 40
 MARGIN = 0.15
 """What a half's crop shows around the half, as a share of its side."""
 LEAST_HEAT = 0.36
-COARSE_PX = 340
+COARSE_PX = 680
 FINE_ENOUGH_PX = 18.0
 """While the smallest likely tile measures less than this on the finest level searched, the next finer one is too."""
 FINEST_PX = 2200
