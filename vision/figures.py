@@ -34,8 +34,9 @@ REST_MM2, BODY_MM2 = 200.0, 900.0
 no shadow explains counts twice)."""
 SHADE_MM2 = 90.0
 """Something as large as a figure of which less than this is more than dark is taken for a shadow."""
-EDGE_CELLS = 12
-"""Sharp cells below which what no prism explains is light: a figure's outline alone has some forty."""
+EDGE_CELLS, OUTLINE_CELLS = 12, 50
+"""Sharp cells below which what no prism explains is light, and from which it is something although it is no more than
+dark: of a figure one sees some sixty at least, of shadows and what is left of the line fewer than forty."""
 OWN_EDGE = 9
 """Cells across about a figure's cells of which the sharp ones are its own outline."""
 FITTED = 0.5
@@ -207,10 +208,11 @@ class FigureReader:
         found: list[_Found] = []
         still = {fit: self._unchanged.same(fit, picture) for fit in self._before}
         reach = np.ones((2 * round(self._solid.length / STEP_MM) + 1,) * 2, np.uint8)
+        edges, taken = floor.edges.copy(), np.zeros_like(floor.solid)
         for mask in covered(floor, SMALLEST_MM2):
-            left = mask
-            edges = floor.edges.copy()
-            first = True
+            # A figure as pale as the floor shows in parts: what one explains of another is not looked at again.
+            left = _opened(mask & (1 - taken)) if np.any(mask & taken) else mask
+            first = left is mask
             while len(found) < MOST:
                 sizes = [cv2.countNonZero(m) * STEP_MM**2 for m in (left, left & floor.solid)]
                 # A figure without colour on a floor of its own shade may look like a mere shadow: once it is tried.
@@ -222,10 +224,9 @@ class FigureReader:
                 wide = left | (np.asarray(cv2.dilate(left, reach), dtype=np.uint8) & floor.paper)
                 fit = self._fit(picture, view, floor, wide, floor.points(wide), still)
                 if fit is None or fit.mean_likeness < FITTED:
-                    # Never passed over in silence: what is not all shadow is something.
-                    if sizes[1] >= (SHADE_MM2 if sizes[0] >= BODY_MM2 / 2 else SMALLEST_MM2) and not _light_only(
-                        left, edges
-                    ):
+                    # Never passed over in silence: what is not all shadow is something, and so is what has an outline.
+                    body_too = sizes[1] >= (SHADE_MM2 if sizes[0] >= BODY_MM2 / 2 else SMALLEST_MM2)
+                    if _sharp(left, edges) >= (EDGE_CELLS if body_too else OUTLINE_CELLS):
                         found.append(_Found(None, points, view, _whole(left, floor)))
                     break
                 body = corners(fit.rest, fit.place, self._solid)
@@ -233,7 +234,8 @@ class FigureReader:
                 whole = bool(np.all(_within(view.project(body), picture)))
                 found.append(_Found(fit, floor.points(own), view, whole, _clipped(picture, view.project(body))))
                 edges[cv2.dilate(own, np.ones((OWN_EDGE,) * 2, np.uint8)) > 0] = 0
-                left = _opened(left & (1 - np.asarray(cv2.dilate(own, np.ones((3, 3), np.uint8)), dtype=np.uint8)))
+                taken |= np.asarray(cv2.dilate(own, np.ones((3, 3), np.uint8)), dtype=np.uint8)
+                left = _opened(left & (1 - taken))
         return found
 
     def _fit(
@@ -360,10 +362,10 @@ def _light(fit: Fit | None) -> Array | None:
     return _tint(np.asarray(fit.light[fit.best], dtype=np.float64))
 
 
-def _light_only(mask: Mask, edges: Mask) -> bool:
-    """Whether what covers these cells has no sharp edge anywhere: a lamp's mirror image, a spot of light."""
-    about = np.asarray(cv2.dilate(mask, np.ones((3, 3), np.uint8)), dtype=np.uint8)
-    return cv2.countNonZero(about & edges) < EDGE_CELLS
+def _sharp(mask: Mask, edges: Mask) -> int:
+    """How many of these cells, and those beside them, are sharp: a lamp's mirror image, a spot of light, a shadow have
+    soft edges."""
+    return cv2.countNonZero(np.asarray(cv2.dilate(mask, np.ones((3, 3), np.uint8)), dtype=np.uint8) & edges)
 
 
 def _whole(mask: Mask, floor: Floor) -> bool:

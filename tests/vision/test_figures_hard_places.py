@@ -218,3 +218,18 @@ def test_what_an_overexposed_figure_says_of_its_name_counts_less(
     monkeypatch.setattr(figures, "CLIPPED", 256)
     assert told[0] == pytest.approx(lead(picture))
     assert told[1] == pytest.approx(figures.OVEREXPOSED * lead(bright), rel=0.02)
+
+
+@pytest.mark.parametrize("sigma_px", [1.5, 2.5, 3.5])
+def test_in_a_grey_blurred_picture_no_figure_is_passed_over(experienced: FigureTableReader, sigma_px: float) -> None:
+    noise = np.random.default_rng(8).normal(0, 4, (CAMERA.height, CAMERA.width, 3))
+    spots = [(150.0, 150.0), (300.0, 400.0), (450.0, 150.0), (450.0, 480.0)]
+    sides = ["top", "bottom", "2", "top"]
+    for names in (("ari", "bruma", "cedro", "dune"), ("eon", "faro", "glim", "hexa")):
+        lying = [Lying(art(n), up, xy, 25.0) for n, up, xy in zip(names, sides, spots, strict=True)]
+        grey = cv2.cvtColor(cv2.GaussianBlur(picture_of(*lying), (0, 0), sigma_px), cv2.COLOR_BGR2GRAY)
+        reading = read(experienced, np.clip(grey[..., None] + noise, 0, 255).astype(np.uint8))
+        truth = {n: "immune" if up != "2" else "2" for n, up in zip(names, sides, strict=True)}
+        assert wrong(reading, truth) == {}
+        for xy in spots:
+            assert min(np.hypot(p.xy[0] - xy[0], p.xy[1] - xy[1]) for p in reading.pieces) < 30.0
