@@ -15,8 +15,8 @@ from devices.contract import Frame, Image
 from devices.simulated import arena, arena_table
 from devices.simulated.arena import ArenaLook, FigureArt, Lying, camera_over, invented_figures, paint
 from vision import figures
-from vision.figure_table import FigureTableReader, table_facts
-from vision.figures import UNKNOWN
+from vision.figure_table import FigureTableReader, enrolled, table_facts
+from vision.figures import UNKNOWN, FigureReader
 from vision.reading import SURE_LEAD, Reading
 from vision.sampling import Floats
 
@@ -220,16 +220,15 @@ def test_what_an_overexposed_figure_says_of_its_name_counts_less(
     assert told[1] == pytest.approx(figures.OVEREXPOSED * lead(bright), rel=0.02)
 
 
-@pytest.mark.parametrize("sigma_px", [1.5, 2.5, 3.5])
-def test_in_a_grey_blurred_picture_no_figure_is_passed_over(experienced: FigureTableReader, sigma_px: float) -> None:
-    noise = np.random.default_rng(8).normal(0, 4, (CAMERA.height, CAMERA.width, 3))
-    spots = [(150.0, 150.0), (300.0, 400.0), (450.0, 150.0), (450.0, 480.0)]
-    sides = ["top", "bottom", "2", "top"]
-    for names in (("ari", "bruma", "cedro", "dune"), ("eon", "faro", "glim", "hexa")):
-        lying = [Lying(art(n), up, xy, 25.0) for n, up, xy in zip(names, sides, spots, strict=True)]
-        grey = cv2.cvtColor(cv2.GaussianBlur(picture_of(*lying), (0, 0), sigma_px), cv2.COLOR_BGR2GRAY)
-        reading = read(experienced, np.clip(grey[..., None] + noise, 0, 255).astype(np.uint8))
-        truth = {n: "immune" if up != "2" else "2" for n, up in zip(names, sides, strict=True)}
-        assert wrong(reading, truth) == {}
-        for xy in spots:
-            assert min(np.hypot(p.xy[0] - xy[0], p.xy[1] - xy[1]) for p in reading.pieces) < 30.0
+@pytest.mark.parametrize("shade", [0.55, 0.62])
+def test_what_is_only_darker_than_the_floor_is_something_if_it_has_an_outline_and_a_shadow_if_not(shade: float) -> None:
+    by = FigureReader(TableProfile(BOARD), [enrolled(p) for p in PRINTS.values()])
+    around = np.array([(13 * np.cos(t), 13 * np.sin(t), 0.0) for t in np.arange(0.0, 6.2, np.pi / 3)])
+    outer, inner = (CAMERA.project((300.0, 300.0, 0.0) + scale * around) for scale in (1.0, 0.5))
+    drawn, shadow = np.ones((2, CAMERA.height, CAMERA.width), np.float32)
+    for ring in (outer, inner):
+        cv2.polylines(drawn, [np.rint(ring * 16).astype(np.int32)], True, shade, 4, cv2.LINE_AA, shift=4)
+    cv2.fillPoly(shadow, [np.rint(outer).astype(np.int32)], shade)
+    for light, seen in ((drawn, 1), (cv2.GaussianBlur(shadow, (0, 0), 12.0), 0)):
+        picture = np.asarray(picture_of() * light[..., None], dtype=np.uint8)
+        assert len(by.read(Frame(picture, 1, 0.0, "")).pieces) == seen
