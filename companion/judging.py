@@ -234,7 +234,7 @@ def tell_turns(
         if number < len(stories) - 1 or presses >= len(stories):
             last = number == len(stories) - 1
             make_final(draft, story, "done" if presses > number else "next", warnings if last else ())
-        elif rules.outcome(story.after) is not None:
+        elif rules.outcome(story.after) is not None and not story.open:
             make_final(draft, story, "end", warnings)
         else:
             words = rules.describe(draft.match.agreed, story.turn)

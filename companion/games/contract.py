@@ -102,12 +102,14 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class Story(Generic[S, T]):
     """One legal turn that explains what is seen: the turn, the state after it, and how many of its acts left no mark
-    on the table (`unseen`). `player` made it."""
+    on the table (`unseen`). `player` made it. `open`: it may be the beginning of another turn, so that it is not final
+    by itself even where it ends the game."""
 
     turn: T
     after: S
     player: int
     unseen: int = 0
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,12 +40,12 @@ def figure(name: str, shows: str, xy: tuple[float, float] = (300.0, 300.0), unre
 class Arena:
     """A match of two at the arena, with done-buttons; time passes a second a reading."""
 
-    def __init__(self, *lines: str) -> None:
+    def __init__(self, *lines: str, **options: str | int | bool) -> None:
         """The match is told these turns first."""
         self.match = Match(games)
         self.events: list[Event] = []
         self.time_s = 0.0
-        args = {"game": "moogui", "players": ["Ada", "Bea"], "options": {}, "start": "table", "id": "m"}
+        args = {"game": "moogui", "players": ["Ada", "Bea"], "options": options, "start": "table", "id": "m"}
         assert self.say("new_game", done_expected=True, **args).ok
         self.see()
         assert self.say("accept_start").ok

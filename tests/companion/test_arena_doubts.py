@@ -97,3 +97,18 @@ def test_an_order_throw_of_which_one_figure_is_not_seen_is_waited_for_by_name() 
     arena.done(0)
     arena.see(bruma, figure("ari", "1", (300.0, 330.0)), times=2)
     assert arena.texts[-1].startswith("order p1=30 p2=180")
+
+
+def test_a_shield_that_is_picked_up_ends_no_match_before_its_player_says_so() -> None:
+    thrown = ("throw p1 ari ari=6", "end p1", "throw p2 bruma ari=6 bruma=2", "end p2")
+    bruma = figure("bruma", "2", (150.0, 200.0))
+    for again in (True, False):
+        arena = Arena(*STARTED, *thrown, target=1)
+        arena.see(bruma, figure("ari", "6"), times=2)
+        arena.see(bruma, times=2)
+        assert arena.match.phase == "playing" and arena.match.provisional is not None
+        there = (bruma, figure("ari", "3")) if again else (bruma,)
+        arena.done(0)
+        arena.see(*there, times=2)
+        assert arena.texts[-1] == ("shield p1 again ari=3 bruma=2" if again else "shield p1 back")
+        assert arena.match.phase == "over"

@@ -195,7 +195,7 @@ def explain(before: State, seen: Look) -> Explanation[State, Turn]:
         if isinstance(after, Refusal) or differences(after, seen):
             continue
         unseen = 0 if changed else 1
-        story = Story(turn, after, _who(before, turn), unseen)
+        story = Story(turn, after, _who(before, turn), unseen, _may_go_on(before, turn))
         _keep_better(best, story)
     if best:
         return Explanation(stories=tuple(sorted(best, key=lambda s: (s.unseen, text(s.turn)))))
@@ -203,6 +203,12 @@ def explain(before: State, seen: Look) -> Explanation[State, Turn]:
     if waits is not None:
         return Explanation(refusals=(waits,), unfinished=True)
     return Explanation(refusals=tuple(_refusals(before, seen, changed)))
+
+
+def _may_go_on(state: State, turn: Turn) -> bool:
+    """Whether a shield that was picked up may still be thrown again."""
+    game = state.game
+    return isinstance(turn, Shield) and game is not None and game.character(turn.player) not in game.rethrown
 
 
 def _keep_better(best: list[Story[State, Turn]], story: Story[State, Turn]) -> None:
