@@ -61,7 +61,7 @@ LINE_BLEED_MM, LINE_READ_MM = 0.6, 0.7
 CLIPPED, CLIPS = 250, (0.15, 0.35)
 """Level from which a pixel may be any lighter; the shares of such pixels on a figure from which, and at which wholly,
 its colours are only half known: what they say then counts by OVEREXPOSED."""
-OVEREXPOSED = 0.3
+OVEREXPOSED = 0.35
 DARK = 14.0
 """Mean level below which a picture is too dark to judge."""
 
