@@ -73,8 +73,8 @@ class Floor:
 
     def points(self, mask: Mask) -> Array:
         """The marked cells as points (N, 2) in mm."""
-        rows, columns = np.nonzero(mask)
-        return np.column_stack([columns, rows]) * STEP_MM + self.low_mm
+        found = cv2.findNonZero(mask)
+        return np.empty((0, 2)) if found is None else found.reshape(-1, 2) * STEP_MM + self.low_mm
 
     def inside(self, outline_mm: Array) -> Mask:
         """Cells within the convex hull of points (N, 2)."""

@@ -26,6 +26,8 @@ PROBE_MM, PROBE_RAD = 0.7, 0.03
 _PROBES = np.array([(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)], dtype=float)
 _PROBES *= (PROBE_MM, PROBE_MM, PROBE_RAD)
 _TURNS = np.radians([-60.0, 0.0, 60.0])
+_AROUND = np.array([(x, y, z) for x in (-30.0, 0.0, 30.0) for y in (-30.0, 0.0, 30.0) for z in (0.0, 40.0)])
+"""Places about a spot at which the lens's bending is looked at."""
 _NORMALS = np.array([[0, 0, 0, 1], [*np.cos(_TURNS), 0], [*np.sin(_TURNS), 0]])
 """The four patches' normals as columns, in a prism's own directions."""
 
@@ -58,15 +60,16 @@ class View:
 
 def view_at(camera: Camera, xy: Array) -> View:
     """The view about a spot (2,) in mm."""
-    around = np.array([(x, y, z) for x in (-30.0, 0.0, 30.0) for y in (-30.0, 0.0, 30.0) for z in (0.0, 40.0)])
-    around += (xy[0], xy[1], 0.0)
+    around = np.add(_AROUND, (xy[0], xy[1], 0.0))
     pinhole = camera.matrix @ np.column_stack([camera.rotation, camera.translation_mm])
-    flat = around @ pinhole[:, :3].T + pinhole[:, 3]
     pixels = camera.project(around)
     bend = np.eye(3)
-    bend[:2] = np.linalg.lstsq(flat / flat[:, 2:], pixels, rcond=None)[0].T
+    if camera.distortion.any():
+        flat = around @ pinhole[:, :3].T + pinhole[:, 3]
+        bend[:2] = np.linalg.lstsq(flat / flat[:, 2:], pixels, rcond=None)[0].T
     floor = pixels[::2].reshape(3, 3, 2)
-    scale = float(np.mean(np.linalg.norm(np.diff(floor, axis=0), axis=2))) / 30.0
+    steps = np.diff(floor, axis=0)
+    scale = float(np.sqrt((steps * steps).sum(axis=2)).mean()) / 30.0
     return View(camera.position_mm, bend @ pinhole, scale)
 
 
@@ -206,7 +209,7 @@ def kinship(
     """
     planes = np.ascontiguousarray(seen.T)
     product = np.zeros(sizes.shape, dtype=np.float32)
-    for i in map(int, np.flatnonzero(shown)):
+    for i in np.flatnonzero(shown).tolist():
         product[..., i] = (known[i] @ planes[:, made.slices[i], None])[..., 0]
     light = product / sizes
     means, squares = made.mean @ seen, made.mean @ (seen * seen)

@@ -364,10 +364,10 @@ def _read(sharp: Image, view: View, rest: str, place: Array, wardrobe: Wardrobe)
     counts = weights(shown, view.scale)
     seen = samples(sharp, view, centres, bases, made.points)[0]
     alike, light = kinship(seen, known, sizes, made, counts > 0.0)
-    levels = evidence(np.asarray(alike, dtype=np.float64), counts)
+    levels = evidence(alike.astype(np.float64), counts)
     blur = int(levels.max(axis=1).argmax())
     front = light[blur, :, :, int(np.argmax(shown))].T
-    return Fit(rest, place, levels[blur], front, alike[blur], shown, view.scale)
+    return Fit(rest, place, levels[blur], front, alike[blur].astype(np.float64), shown, view.scale)
 
 
 def silhouette_mm(rest: str, place: Array, view: View, solid: Solid) -> Array:

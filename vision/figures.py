@@ -400,17 +400,16 @@ def _within(pixels: Array, picture: Image) -> Array:
 
 def _gap(outline: Array, low: Array, high: Array) -> float:
     """How far a convex outline lies outside the rectangle; below nought: how deep it reaches in."""
-    polygon = outline.astype(np.float64)
     box = np.array([low, (high[0], low[1]), high, (low[0], high[1])])
-    sides = []
-    for shape, other in ((box, polygon), (polygon, box)):
-        area = float(np.sum(shape[:, 0] * np.roll(shape[:, 1], -1) - shape[:, 1] * np.roll(shape[:, 0], -1)))
-        edges = np.roll(shape, -1, axis=0) - shape
-        normals = np.column_stack([edges[:, 1], -edges[:, 0]]) * (1 if area > 0 else -1)
-        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-9)
-        sides.append(max(float(np.min((other - p) @ n)) for p, n in zip(shape, normals, strict=True)))
+    edges = np.concatenate([outline[1:], outline[:1]]) - outline
+    normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1)
+    # Whichever way round the outline runs, its own middle lies inside.
+    normals *= np.sign(((outline - outline.mean(axis=0)) * normals).sum(axis=1, keepdims=True))
+    normals /= np.maximum(np.sqrt((normals * normals).sum(axis=1, keepdims=True)), 1e-9)
+    depths = (normals @ box.T) - (normals * outline).sum(axis=1, keepdims=True)
     # Separating axes: exact when they touch or overlap, a lower bound by a corner, which is what a referee needs.
-    return max(sides)
+    beside = np.maximum(low - outline.max(axis=0), outline.min(axis=0) - high)
+    return float(max(beside.max(), depths.min(axis=1).max()))
 
 
 def _depth(outline: Array, low: Array, high: Array) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from calibration.geometry import Camera
 from devices.contract import Image
 from vision.moogh_dice import Face, read_face
-from vision.sampling import Bools, Floats, Indices, logs, middle
+from vision.sampling import Bools, Floats, Indices, logs, middle, solved
 
 PX_MM = 1.5
 """Side of a pixel of the plan."""
@@ -132,7 +132,7 @@ def _beast(picture: Image, camera: Camera, spec: GroundSpec, hue: Floats, alien:
     if float(full.max()) > _BIG:
         row, column = (int(v) for v in np.unravel_index(np.argmax(full), full.shape))
         part = (slice(max(0, row - 8), row + 9), slice(max(0, column - 8), column + 9))
-        own = np.median(hue[part][inside[part]], axis=0)
+        own = middle(hue[part][inside[part]], 0)
         # From here on by the die's own hue: the table beyond the board's edge is not the board's either.
         full = _fullness((_length(hue - own) < _LIKE) & alien, side)
         rows, columns = np.nonzero(full > full.max() - 0.05)
@@ -184,13 +184,14 @@ def _board_print(seen: Floats, spec: GroundSpec) -> Floats:
     with those that hold something weighed out."""
     rows, columns, terms, basis = _light_terms(spec)
     cells = middle(seen[rows, columns], axis=1).astype(np.float64)
-    weight = 1 / (1 + (np.abs(cells - np.median(cells, axis=0)).max(axis=1) / 0.3) ** 4)
+    basis = basis.astype(np.float64)
+    weight = 1 / (1 + (np.abs(cells - middle(cells, 0)).max(axis=1) / 0.3) ** 4)
     fit = np.zeros((6, 3))
     for _ in range(6):
-        root = np.sqrt(weight)[:, None]
-        fit = np.linalg.lstsq(basis * root, cells * root, rcond=None)[0]
+        weighted = basis * weight[:, None]
+        fit = solved(weighted.T @ basis + 1e-9 * np.eye(6), weighted.T @ cells)
         off = np.abs(cells - basis @ fit).max(axis=1)
-        weight = 1 / (1 + (off / max(2.0 * float(np.median(off)), 0.04)) ** 4)
+        weight = 1 / (1 + (off / max(2.0 * float(middle(off, 0)), 0.04)) ** 4)
     return np.asarray(terms @ fit.astype(np.float32))
 
 
@@ -260,7 +261,7 @@ def _cubes(mask: Bools, hue: Floats, spec: GroundSpec) -> tuple[Cube, ...]:
         row, column = int(rows[first].mean().round()), int(columns[first].mean().round())
         part = (slice(max(0, row - 2), row + 3), slice(max(0, column - 2), column + 3))
         shade = hue[part][mask[part]]
-        mean = np.median(shade, axis=0) if len(shade) else np.zeros(2)
+        mean = middle(shade, 0) if len(shade) else np.zeros(2)
         place = _place(column, row, spec)
         if _on_board(place, spec):
             found.append(Cube(place, peak, (float(mean[0]), float(mean[1]))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from vision.marker_search import Pose
 from vision.pictures import as_bgr
 from vision.reading import SURE_LEAD, Fact, Reading
 from vision.registration import Registration, board_corners_px
-from vision.sampling import Bools, Floats
+from vision.sampling import Bools, Floats, middle
 from vision.token_cells import PRESENT, UNSURE, CellBoard, Cells, no_print
 from vision.token_colours import Palette, distances
 from vision.unchanged import Unchanged
@@ -253,7 +254,8 @@ class TokenReader:
         self._light = self._light_of(disc[disc[..., 2] > (glow + BRIGHT / 2)[:, None]], ground[:, :2].mean(axis=0))
         chroma = disc[..., :2] - self._light.white
         strength = np.linalg.norm(chroma, axis=2)
-        weight = strength >= np.quantile(strength, 0.6, axis=1, keepdims=True)
+        most = math.ceil(0.6 * (strength.shape[1] - 1))
+        weight = strength >= np.partition(strength, most, axis=1)[:, most, None]
         hue[taken] = (chroma * weight[..., None]).sum(axis=1) / weight.sum(axis=1, keepdims=True)
         inner = self._board.distance[self._board.within] < MIDDLE
         bright = disc[..., 2] > np.clip(board + BRIGHTER, glow + BRIGHT, glow + BRIGHTEST)[:, None]
@@ -273,7 +275,7 @@ class TokenReader:
             expected, near = self._agreed.white + board - self._agreed.board, 0.12
         pale = bright[np.linalg.norm(bright[:, :2] - expected, axis=1) < near]
         # A handful of bright samples may be glare; white rims bring hundreds.
-        white = np.median(pale[:, :2], axis=0) if len(pale) >= 60 else expected
+        white = middle(pale[:, :2], 0) if len(pale) >= 60 else expected
         return _Light(board, np.asarray(white, dtype=np.float32))
 
 
