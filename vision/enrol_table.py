@@ -16,7 +16,7 @@ from vision.contract import VisionError
 from vision.enrol import from_photographs
 from vision.figure_faces import FACES, Figure, Solid
 from vision.figure_fit import LYING, STANDING, View, view_at
-from vision.figure_search import corners
+from vision.figure_places import corners
 from vision.pictures import as_bgr
 from vision.registration import Registration
 from vision.sampling import Floats

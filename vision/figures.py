@@ -16,8 +16,10 @@ from vision.arena import STEP_MM, Arena, Floor, Mask, covered
 from vision.contract import VisionError
 from vision.figure_faces import FACES, Figure, Solid, check
 from vision.figure_fit import LYING, STANDING, View, frames, view_at
+from vision.figure_places import corners
 from vision.figure_proof import strip
-from vision.figure_search import Fit, Wardrobe, corners, evidence, scan, weights
+from vision.figure_search import Fit, evidence, scan, weights
+from vision.figure_wardrobe import Wardrobe
 from vision.marker_search import Pose
 from vision.pictures import as_bgr
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
