@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.geometry import Array, Camera, camera_from_plane, follow_camera
+from calibration.geometry import Array, Camera, follow_camera, camera_from_plane
 from calibration.profile import Corners3, Lens, Markers
 from devices.contract import Image
 from vision.contract import VisionError
@@ -20,6 +20,9 @@ Corners = NDArray[np.float32]
 
 FAST_WINDOWS_PX = (7, 15)
 """One adaptive-threshold window a pass: quick on sharp pictures; the full pass of 3 to 23 px follows when it fails."""
+
+LEGIBLE = 0.06
+"""Perimeter, as a share of the longer side, below which a marker in the smallest picture has no cells to be told."""
 
 OUTLIER_MM = 3.0
 """A marker whose corners are off by more than this has been moved (or misread) and is left out."""
@@ -60,8 +63,8 @@ class MarkerSearch:
         if not isinstance(number, int) or not markers.dictionary.startswith("DICT_"):
             raise VisionError(f"unknown marker dictionary {markers.dictionary!r}: use OpenCV's names (DICT_4X4_50)")
         dictionary = cv2.aruco.getPredefinedDictionary(number)
-        self._detectors = [_detector(dictionary, w, w) for w in FAST_WINDOWS_PX]
-        self._detectors += [_detector(dictionary, 3, 23), _detector(dictionary, 7, 7, quick=True)]
+        self._detectors = [_detector(dictionary, w, w, least=LEGIBLE) for w in FAST_WINDOWS_PX]
+        self._detectors += [_detector(dictionary, 3, 23), _detector(dictionary, 7, 7, least=0.08, contrast=12)]
         known = len(np.asarray(dictionary.bytesList))
         self._bits = {i: _bits(dictionary, i) for i in markers.corners_mm if 0 <= i < known}
 
@@ -238,8 +241,10 @@ def residual_mm(camera: Camera, solid: Array, pixels: Array) -> float:
 
 
 def _detector(
-    dictionary: cv2.aruco.Dictionary, smallest: int, largest: int, quick: bool = False
+    dictionary: cv2.aruco.Dictionary, smallest: int, largest: int, least: float = 0.03, contrast: int = 7
 ) -> cv2.aruco.ArucoDetector:
+    """A detector with windows from `smallest` to `largest` px: what it finds measures `least` of the picture's longer
+    side around and is darker than its surroundings by `contrast` levels. The more of each, the less looks like one."""
     parameters = cv2.aruco.DetectorParameters()
     parameters.adaptiveThreshWinSizeMin = smallest
     parameters.adaptiveThreshWinSizeMax = largest
@@ -248,10 +253,8 @@ def _detector(
     # A cell is told by its middle: blur mixes its rim with the cells beside it, and small markers would not be known.
     parameters.perspectiveRemovePixelPerCell = 5
     parameters.perspectiveRemoveIgnoredMarginPerCell = 0.25
-    if quick:
-        # Fewer things that look like markers are worth the loss of small and faint ones.
-        parameters.adaptiveThreshConstant = 12
-        parameters.minMarkerPerimeterRate = 0.08
+    parameters.minMarkerPerimeterRate = least
+    parameters.adaptiveThreshConstant = contrast
     return cv2.aruco.ArucoDetector(dictionary, parameters)
 
 
