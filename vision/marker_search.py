@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.geometry import Array, Camera, follow_camera, camera_from_plane
+from calibration.geometry import Array, Camera, camera_from_plane, follow_camera
 from calibration.profile import Corners3, Lens, Markers
 from devices.contract import Image
 from vision.contract import VisionError
