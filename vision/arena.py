@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from calibration.geometry import Array, Camera
 from calibration.profile import TableProfile
 from devices.contract import Image
+from vision.pictures import halved
 from vision.sampling import Floats, logs, middle
 
 Mask = NDArray[np.uint8]
@@ -159,12 +161,11 @@ class Arena:
         pixels = camera.project(np.column_stack([grid, np.zeros(len(grid))])).reshape(down, across, 2)
         pixels = np.clip(np.nan_to_num(pixels, nan=-1e5), -1e5, 1e5)
         scale = float(np.median(np.linalg.norm(np.diff(pixels, axis=1), axis=2))) / NODE
-        shrink, small = 1, picture
-        while shrink * 2 <= scale + 0.6 and min(small.shape[:2]) > 64:
-            height, width = small.shape[0] // 2 * 2, small.shape[1] // 2 * 2
-            half = cv2.resize(small[:height, :width], (width // 2, height // 2), interpolation=cv2.INTER_AREA)
-            shrink, small = shrink * 2, np.asarray(half, dtype=np.uint8)
-        pixels = ((pixels + 0.5) / shrink - 0.5).astype(np.float32)
+        times = max(int(math.log2(max(scale + 0.6, 1.0))), 0)
+        while times and min(picture.shape[:2]) >> (times - 1) <= 64:
+            times -= 1
+        small = halved(picture, times)
+        pixels = ((pixels + 0.5) / 2**times - 0.5).astype(np.float32)
         maps = cv2.resize(pixels, (across * NODE, down * NODE), interpolation=cv2.INTER_LINEAR)
         x, y = cv2.split(maps[NODE : NODE + rows, NODE : NODE + columns])
         flat = cv2.remap(small, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)

@@ -15,6 +15,7 @@ from calibration.geometry import Array, Camera, camera_from_plane, follow_camera
 from calibration.profile import Corners3, Lens, Markers
 from devices.contract import Image
 from vision.contract import VisionError
+from vision.pictures import halved
 
 Corners = NDArray[np.float32]
 
@@ -215,11 +216,9 @@ class MarkerSearch:
 
 def _reduced(full: Image, long_side_px: int) -> Image:
     """The picture reduced to this longer side: halved while it can be, which costs least, then sampled."""
-    small, longer = full, max(full.shape[:2])
-    while longer >= 2 * long_side_px:
-        height, width = small.shape[0] // 2, small.shape[1] // 2
-        half = cv2.resize(small[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA)
-        small, longer = np.asarray(half, dtype=np.uint8), max(height, width)
+    longer = max(full.shape[:2])
+    small = halved(full, max(int(math.log2(longer / long_side_px)), 0))
+    longer = max(small.shape[:2])
     if longer <= long_side_px:
         return small
     scale = long_side_px / longer

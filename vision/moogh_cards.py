@@ -12,7 +12,7 @@ import numpy as np
 
 from calibration.geometry import Array, Camera
 from devices.contract import Image
-from vision.pictures import grey
+from vision.pictures import grey, halved
 from vision.sampling import Floats, logs
 
 PLAN_PX_MM = 1.0
@@ -135,13 +135,9 @@ def _plan(picture: Image, camera: Camera, low: Array, high: Array, size: Array, 
     along = float(np.linalg.norm(pixels[0] - pixels[1])) / wide
     down = float(np.linalg.norm(pixels[0] - pixels[3])) / tall
     # Halving is quick; any other factor is not.
-    fine = 1 << int(math.log2(max(max(along, down) + 0.3, 1.0)))
-    if fine > 1:
-        small = cv2.resize(picture, (picture.shape[1] // fine, picture.shape[0] // fine), interpolation=cv2.INTER_AREA)
-        scale = np.array(small.shape[1::-1], np.float64) / np.array(picture.shape[1::-1])
-        pixels = ((pixels + 0.5) * scale - 0.5).astype(np.float32)
-    else:
-        small = picture
+    times = int(math.log2(max(max(along, down) + 0.3, 1.0)))
+    small = halved(picture, times)
+    pixels = ((pixels + 0.5) / 2**times - 0.5).astype(np.float32)
     blue, green, red = cv2.split(small)
     strongest = cv2.max(cv2.max(blue, green), red)
     to_px = cv2.getPerspectiveTransform(square, pixels)

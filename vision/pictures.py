@@ -45,6 +45,17 @@ def grey(picture: Image) -> Image:
     return _image(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)) if picture.ndim == 3 else picture
 
 
+def halved(picture: Image, times: int) -> Image:
+    """The picture made smaller by area to one part in 2**times each way, step by step: that costs a quarter of doing it
+    at once. An odd last row or column is left out.
+    """
+    small = picture
+    for _ in range(times):
+        height, width = max(small.shape[0] // 2, 1), max(small.shape[1] // 2, 1)
+        small = _image(cv2.resize(small[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA))
+    return small
+
+
 def shrunk(picture: Image, long_side_px: int) -> Image:
     """The picture reduced by area so that its longer side is at most `long_side_px`; never enlarged."""
     height, width = picture.shape[:2]
