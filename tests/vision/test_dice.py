@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from devices.contract import Frame, Image
 from devices.simulated.tray import TrayOptions, TrayTruth, tray_scene
-from vision.dice import COCKED, NONE, OUTLINED, DiceReader, facts_of
+from vision.dice import DiceReader, facts_of
+from vision.dice_eyes import OUTLINED
+from vision.dice_places import COCKED, NONE
 from vision.die_outline import outlined
 from vision.pips import Found, Pyramid, net_bytes, square_map, unpacked
 from vision.reading import SURE_LEAD, Piece, Reading

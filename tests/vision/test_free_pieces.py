@@ -17,7 +17,9 @@ from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from companion.census.dicetray import profile_of
 from devices.contract import Frame, Image
-from vision.dice import COCKED, NONE, DiceReader, Verdict, leaning, support, upright, usual_upright
+from vision.dice import DiceReader
+from vision.dice_leaning import leaning, support, upright, usual_upright
+from vision.dice_places import COCKED, NONE, Verdict
 from vision.domino_choice import Spot, alike, wholes
 from vision.domino_choice import Verdict as TileVerdict
 from vision.domino_neighbours import neighbours

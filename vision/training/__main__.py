@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from vision.dice import JUDGE_PX
+from vision.dice_eyes import JUDGE_PX
 from vision.dominoes import HALF_PX, SQUARER_PX
 from vision.pips import Floats, Net
 from vision.training import dice, dominoes

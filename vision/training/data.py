@@ -17,7 +17,7 @@ from devices.contract import Image
 from devices.simulated.dominoes import DominoOptions, domino_scene
 from devices.simulated.materials import texture
 from devices.simulated.tray import TrayOptions, tray_scene
-from vision.dice import COCKED
+from vision.dice_places import COCKED
 from vision.pips import Floats
 
 T = TypeVar("T")

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from vision.dice import COCKED, JUDGE_PX, JUDGE_REACH, UNIT_PX, found
+from vision.dice_eyes import JUDGE_PX, JUDGE_REACH, UNIT_PX, found
+from vision.dice_places import COCKED
 from vision.pips import STRIDE, Floats, Net, Pyramid, square_map
 from vision.training.augment import fit, jitter, weathered
 from vision.training.data import DiceExample
