@@ -93,8 +93,8 @@ def _add_door(app: Flask, room: Room) -> None:
     def refusal(status: int, message: Message) -> Response:
         lang = _visitor().lang if "visitor" in g else "en"
         words = say(message, lang, room.bulletin.snapshot().players)
-        # Only a browser that opens an address names HTML first; a script, or a tool, reads JSON.
-        if request.accept_mimetypes.best == "text/html":
+        # Only a browser that opens an address names HTML; a script, a picture, or a tool takes anything.
+        if "text/html" in request.accept_mimetypes.values():
             html = render_template("refusal.html", w=ui_words(lang), lang=lang, words=words)
             return Response(html, status, mimetype="text/html", headers={"Cache-Control": "no-store"})
         return _json({"ok": False, "words": words}, status)

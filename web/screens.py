@@ -103,7 +103,7 @@ def state_of(snapshot: Snapshot, board: Board | None, lang: str) -> dict[str, Js
         "match": snapshot.match_id,
         "phase": snapshot.phase,
         "players": list(snapshot.players),
-        "chips": [board.chip(i) for i in range(len(snapshot.players))] if board else [],
+        "chips": [board.chip(snapshot.view, i) for i in range(len(snapshot.players))] if board else [],
         "options": [option_words(snapshot.game, name, value, lang) for name, value in snapshot.options.items()],
         "to_act": list(snapshot.to_act),
         "headline": words(snapshot.headline),

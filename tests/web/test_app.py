@@ -330,9 +330,17 @@ def test_unknown_pages_are_said_in_words(app: Flask) -> None:
         assert response.get_json()["words"]
 
 
-def test_a_browser_that_opens_an_unknown_address_gets_a_page_with_the_way_back(app: Flask) -> None:
+@pytest.mark.parametrize(
+    "accepted",
+    [
+        "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+        "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,"
+        "application/signed-exchange;v=b3;q=0.7",
+    ],
+)
+def test_a_browser_that_opens_an_unknown_address_gets_a_page_with_the_way_back(app: Flask, accepted: str) -> None:
     client = browser(app)
-    accept = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Accept-Language": "fi"}
+    accept = {"Accept": accepted, "Accept-Language": "fi"}
     for path in ("/nowhere", "/people", "/data/nothing", "/picture.jpg"):
         response = client.get(path, base_url=base(HERE), headers=accept)
         assert response.status_code == 404 and response.mimetype == "text/html"

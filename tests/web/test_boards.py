@@ -114,7 +114,7 @@ def test_marks_differ_by_shape_not_only_by_colour() -> None:
 
 
 def test_pawns_differ_by_shape_not_only_by_colour() -> None:
-    first, second = (re.sub(r"#[0-9a-f]{3,6}", "", moguli.chip(player)) for player in (0, 1))
+    first, second = (re.sub(r"#[0-9a-f]{3,6}", "", moguli.chip(None, player)) for player in (0, 1))
     assert first != second
 
 

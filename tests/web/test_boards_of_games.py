@@ -7,8 +7,11 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
+from calibration.palette import NAMED_RGB
+from calibration.profile import load_board
 from companion.bulletin import Mark
 from companion.games.contract import Json, Refusal, Setup
 from companion.registry import GAMES
@@ -111,11 +114,41 @@ def test_a_bare_table_is_drawn(name: str) -> None:
 
 
 def test_players_differ_by_more_than_colour(name: str) -> None:
+    rules = GAMES[name].load_rules()
+    for count in range(rules.min_players, rules.max_players + 1):
+        names = tuple(f"p{n}" for n in range(count))
+        state = rules.new(Setup(names, {}, GAMES[name].deal_start(random.Random(count))))
+        chips = [template(name).chip(rules.view(state, None), player) for player in range(count)]
+        assert len({re.sub(r"#[0-9a-f]{3,6}", "", chip) for chip in chips}) == count
+        for chip in chips:
+            ET.fromstring(chip)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_a_players_chip_is_the_mole_that_lies_at_his_corner(count: int) -> None:
+    rules = GAMES["maulwurf"].load_rules()
+    view = rules.view(rules.new(Setup(PLAYERS[:count], {}, None)), None)
+    drawn = set(re.findall(r'<circle r="11" fill="(#[0-9a-f]{6})"', template("maulwurf").draw(view, ())))
     chips = [
-        re.sub(r"#[0-9a-f]{3,6}", "", template(name).chip(player))
-        for player in range(GAMES[name].load_rules().min_players)
+        re.findall(r'<circle r="11" fill="(#[0-9a-f]{6})"', template("maulwurf").chip(view, n)) for n in range(count)
     ]
-    assert len(set(chips)) == len(chips)
+    assert {fill for fills in chips for fill in fills} == drawn and len(drawn) == count
+
+
+@pytest.mark.parametrize("variant", ["", "square13"])
+def test_moles_are_drawn_in_the_colours_of_the_board_spec(variant: str) -> None:
+    for number, colour in enumerate(load_board("maulwurf", variant=variant).grid["colours"], 1):
+        icon = next(c.icon for c in template("maulwurf").kinds()[0].choices if c.value == f"mole{number}")
+        drawn = np.array([int(re.findall(r'fill="#([0-9a-f]{6})"', icon)[0][i : i + 2], 16) for i in (0, 2, 4)])
+        nearest = min(("red", "blue", "green", "yellow"), key=lambda c: np.linalg.norm(drawn - NAMED_RGB[c]))
+        assert nearest == colour
+
+
+def test_the_beasts_player_and_who_leads_two_have_chips_of_their_own() -> None:
+    rules, chip = GAMES["moogh"].load_rules(), template("moogh").chip
+    three = rules.view(rules.new(Setup(PLAYERS[:3], {}, None)), None)
+    letters = [re.findall(r">([A-Z])</text>", chip(three, player)) for player in range(3)]
+    assert [sorted(found) for found in letters] == [["G", "R"], ["B", "W"], []]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -55,8 +55,8 @@ class Board(Protocol):
         Places are groups of class `place` with `data-place`; pieces are groups in them with `data-piece` (a kind).
         """
 
-    def chip(self, player: int) -> str:
-        """A small SVG of the pieces of this player (index), for the list of players."""
+    def chip(self, view: Json, player: int) -> str:
+        """A small SVG of the pieces of this player (index), for the list of players; the view may be None."""
 
     def kinds(self) -> tuple[Kind, ...]:
         """What may be set by hand at a place, in the order in which to show it."""

@@ -13,12 +13,13 @@ from web.boards.marks import draw_marks
 EMPTY = "-"
 LOOKS = (EMPTY, *(f"{piece}{n}" for piece in ("mole", "busy") for n in range(1, 5)))
 CELL, EDGE = 30, 16
-_COLOURS = {1: ("#c0392b", "#4d0f08"), 2: ("#2471a3", "#0b2d45"), 3: ("#e0b400", "#5c4a00"), 4: ("#2e8b57", "#0d3a20")}
+_COLOURS = {1: ("#c0392b", "#4d0f08"), 2: ("#2471a3", "#0b2d45"), 3: ("#2e8b57", "#0d3a20"), 4: ("#e0b400", "#5c4a00")}
+"""The shipped board spec's, so that the picture looks like the table."""
 _SHAPES = {  # so that colours need not be told apart: a ring, a cross, a triangle, bars
     1: '<circle r="4" fill="none" stroke="#fff" stroke-width="2"/>',
     2: '<path d="M-4-4l8 8M4-4l-8 8" stroke="#fff" stroke-width="2"/>',
-    3: '<path d="M0-5l5 8h-10z" fill="none" stroke="#222" stroke-width="2"/>',
-    4: '<path d="M-3-5v10M3-5v10" stroke="#fff" stroke-width="2"/>',
+    3: '<path d="M0-5l5 8h-10z" fill="none" stroke="#fff" stroke-width="2"/>',
+    4: '<path d="M-3-5v10M3-5v10" stroke="#222" stroke-width="2"/>',
 }
 
 
@@ -73,9 +74,10 @@ def _piece(look: str, at: str = "") -> str:
     return f'<g class="piece"{data} transform="translate(15 15)">{body}{_SHAPES[colour]}</g>'
 
 
-def chip(player: int) -> str:
-    """A mole of the player's colour. Two players sit at opposite corners: the board's first and third."""
-    return f'<svg viewBox="2 2 26 26" class="chip" aria-hidden="true">{_piece(f"mole{player % 4 + 1}")}</svg>'
+def chip(view: Json, player: int) -> str:
+    """A mole of the player's colour, which is that of the corner where they sit."""
+    colour = view["players"][player]["color"] if view else player % 4 + 1
+    return f'<svg viewBox="2 2 26 26" class="chip" aria-hidden="true">{_piece(f"mole{colour}")}</svg>'
 
 
 def kinds() -> tuple[Kind, ...]:

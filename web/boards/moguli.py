@@ -129,7 +129,7 @@ _LOCK = (
 )
 
 
-def chip(player: int) -> str:
+def chip(_view: Json, player: int) -> str:
     """A small picture of a player's stone."""
     return f'<svg viewBox="10 9 42 42" class="chip" aria-hidden="true">{_pawn(player + 1)}</svg>'
 
@@ -161,7 +161,7 @@ def kinds() -> tuple[Kind, ...]:
             Message("web.moguli.pawn"),
             (
                 Choice(EMPTY, Message("web.moguli.pawn.-")),
-                *(Choice(p, Message(f"web.moguli.pawn.{p}"), chip(int(p) - 1)) for p in PAWNS),
+                *(Choice(p, Message(f"web.moguli.pawn.{p}"), chip(None, int(p) - 1)) for p in PAWNS),
             ),
             nothing=EMPTY,
         ),

@@ -112,9 +112,22 @@ def _box(key: str, value: str) -> str:
     )
 
 
-def chip(player: int) -> str:
-    """The cube of the player with this number, in the order red, white, brown, green."""
-    return f'<svg viewBox="11 11 30 30" class="chip" aria-hidden="true">{_cube(MEN[player % 4])}</svg>'
+def chip(view: Json, player: int) -> str:
+    """The cubes of the tribesmen whom the player leads, or the beast of its player."""
+    names = [who for who, seat in view["seats"].items() if seat == player] if view else [MEN[player % 4]]
+    pieces = [_cube(who) if who in MEN else _beasts_die() for who in names]
+    aside = 16
+    drawn = "".join(f'<g transform="translate({aside * n} {aside * n})">{piece}</g>' for n, piece in enumerate(pieces))
+    side = 30 + aside * max(len(pieces) - 1, 0)
+    return f'<svg viewBox="11 11 {side} {side}" class="chip" aria-hidden="true">{drawn}</svg>'
+
+
+def _beasts_die() -> str:
+    pips = "".join(
+        f'<circle cx="{26 + dx}" cy="{26 + dy}" r="3" fill="#fff"/>' for dx, dy in ((-6, -6), (0, 0), (6, 6))
+    )
+    body = '<rect x="13" y="13" width="26" height="26" rx="6" fill="#5a4632" stroke="#111" stroke-width="2"/>'
+    return f"<g>{body}{pips}</g>"
 
 
 def kinds() -> tuple[Kind, ...]:

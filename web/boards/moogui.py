@@ -75,7 +75,7 @@ def _sign(model: Json, value: str) -> str:
     return {"immune": "★", OUT: "✕", "unsure": "?"}.get(value, "")
 
 
-def chip(player: int) -> str:
+def chip(_view: Json, player: int) -> str:
     """The player's colour and number."""
     text = 'text-anchor="middle" font-family="system-ui, sans-serif" font-size="16" font-weight="700" fill="#fff"'
     body = f'<rect width="30" height="30" rx="8" fill="{_OWNERS[player % len(_OWNERS)]}"/>'

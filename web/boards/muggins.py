@@ -74,7 +74,7 @@ def _pile(tiles: int) -> str:
     return f'{back}<text x="28" y="35" {text}>{int(tiles)}</text>'
 
 
-def chip(player: int) -> str:
+def chip(_view: Json, player: int) -> str:
     """A domino half with as many pips as the player's number."""
     half = f'<rect x="4" y="18" width="28" height="28" rx="5" fill="#fbf6e9" stroke="#222"/>{_half(player % 6 + 1, 18)}'
     return f'<svg viewBox="3 17 30 30" class="chip" aria-hidden="true">{half}</svg>'

@@ -9,7 +9,7 @@ export function showRecord(record, state, seats) {
   const lines = boot.tv ? record.slice(-TV_LINES).reverse() : record;
   const list = $("#record");
   const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
-  fill(list, [lines, may, state.manual, state.chips.length, state.players], () => (lines.length ? lines.map((line) => el("li", { value: line.number, class: line.refused ? "refused" : "" },
+  fill(list, [lines, may, state.manual, state.chips, state.players], () => (lines.length ? lines.map((line) => el("li", { value: line.number, class: line.refused ? "refused" : "" },
     el("span", { class: "who", role: "img", "aria-label": state.players[line.player] ?? "" }, state.chips[line.player] ? picture(state.chips[line.player]) : ""),
     el("div", { class: "what" }, el("span", {}, line.words), " ", el("code", {}, line.text),
       line.corrected ? el("small", {}, ` ${w("corrected")}`) : null,

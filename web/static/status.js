@@ -37,7 +37,7 @@ function list(node, lines) {
 }
 
 function showPlayers(state) {
-  const key = [state.players, state.to_act, state.winners, state.chips.length];
+  const key = [state.players, state.to_act, state.winners, state.chips];
   fill($("#players"), key, () => state.players.map((name, i) => {
     const acting = state.to_act.includes(i) && state.phase !== "over";
     const won = state.winners.includes(i);
