@@ -280,14 +280,15 @@ def _declare(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     text = rules.text(turn)
     to_act = rules.to_act(match.agreed).players
     speakers = [author.player] if author.player is not None else [*to_act, *range(len(match.setup.players))]
-    for player in speakers:
-        said = next((d for d in rules.declarations(match.agreed, player) if rules.text(d.turn) == text), None)
-        if said is not None and said.needs_consent:
-            draft.add("offered", player=player, words=as_json(said.message), text=text, number=-1)
-            return OK
-        if said is not None or player in to_act:
-            return entered(draft, turn, float(args.get("at_s", 0.0))) or _declared(draft, turn, player)
-    return refused("game.not_your_turn", player=f"#{speakers[0]}")
+    # Whose it is to say this; what nobody is offered to say is the turn of whoever acts first.
+    said = [(p, d) for p in speakers for d in rules.declarations(match.agreed, p) if rules.text(d.turn) == text]
+    if said and said[0][1].needs_consent:
+        draft.add("offered", player=said[0][0], words=as_json(said[0][1].message), text=text, number=-1)
+        return OK
+    player = said[0][0] if said else next((p for p in speakers if p in to_act), None)
+    if player is None:
+        return refused("game.not_your_turn", player=f"#{speakers[0]}")
+    return entered(draft, turn, float(args.get("at_s", 0.0))) or _declared(draft, turn, player)
 
 
 def _declared(draft: Draft, turn: Any, player: int) -> Reply:

@@ -51,6 +51,13 @@ def test_the_buttons_of_a_secret_choice_say_what_is_chosen() -> None:
     assert {a.player for a in acts} == {0}
 
 
+def test_an_arrow_told_at_the_table_is_his_who_may_choose_it() -> None:
+    match = begun(secret=False)
+    for text in ("white arrow 1", "red arrow 2"):
+        match = step(match, Chose("declare", AT_TABLE, {"text": text})).match
+    assert [(line.text, line.player) for line in seen(match, None).record] == [("white arrow 1", 1), ("red arrow 2", 0)]
+
+
 def test_open_arrows_are_told_at_once() -> None:
     match = chosen(begun(secret=False), "red arrow 2", 0)
     assert [line.text for line in seen(match, None).record] == ["red arrow 2"]

@@ -308,6 +308,17 @@ def test_nothing_sticks_out(server: Server, opened: Opener, width: int, height: 
     assert box["width"] >= 0.33 * min(width, height)
 
 
+@pytest.mark.parametrize("path", ["nowhere", "people"])
+def test_on_a_phone_a_page_beside_the_table_has_the_way_back(server: Server, opened: Opener, path: str) -> None:
+    page = opened(f"{server.url}{path}", 360, 740)
+    back = page.locator('header a[href="/"]')
+    expect(back).to_be_visible()
+    box = back.bounding_box()
+    assert box is not None and box["x"] + box["width"] <= 360
+    back.click()
+    page.wait_for_selector("#board svg")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(server: Server, service: FakeService, opened: Opener, scheme: str) -> None:
     service.bulletin.publish_picture(jpeg(90))
