@@ -23,7 +23,6 @@ import cv2
 import numpy as np
 
 from companion.bench.eyes import eyes, frames_of, growth, simulated
-from companion.bench.free_pieces import free_pieces
 from companion.bench.wires import wires
 from companion.games.contract import Json, Setup
 from companion.registry import game
@@ -38,7 +37,7 @@ def main(json_path: Path | None = None, frames: Path | None = None) -> int:
     which reading is measured too."""
     cv2.setNumThreads(1)
     figures: dict[str, Json] = {"machine": machine()}
-    for measure in (eyes, free_pieces, arena, explanations, simulated, growth, memory, wires, engines):
+    for measure in (eyes, pieces, arena, explanations, simulated, growth, memory, wires, engines):
         began_s = time.perf_counter()
         figures.update(measure())
         print(f"# {measure.__name__} took {time.perf_counter() - began_s:.0f} s", file=sys.stderr, flush=True)
