@@ -17,13 +17,13 @@ from devices.simulated.choreography import GRIP_MM, HIGH_MM, MovingHand, Phase
 from devices.simulated.disturbances import RestingHand, Scenario
 from devices.simulated.figures import Flight, art_of, paint_of, solid_of
 from devices.simulated.hand import PEOPLE, HandAt
-from devices.simulated.lights import LIGHTS, Light
+from devices.simulated.lights import Light, light_over
 from devices.simulated.materials import colour, laid, noise
 from devices.simulated.optics import CameraModel, view_of
 from devices.simulated.solid_scene import HeldSolid, SolidScene
 from devices.simulated.solids import Floats, Paint
 from devices.simulated.stage import PressWire, Stage, shown
-from devices.simulated.tokens_print import Sheet, marker_sheets, paper
+from devices.simulated.tokens_print import Sheet, paper
 from devices.simulated.world import NEAT, Manner
 
 CAMERA = CameraModel(
@@ -163,9 +163,7 @@ class ArenaTable:
         press_wire: PressWire | None = None,
     ) -> None:
         rng = np.random.default_rng([seed, 77])
-        kind = light if light is not None else str(rng.choice(LIT))
-        if isinstance(kind, str):
-            kind = replace(LIGHTS[kind], azimuth_deg=float(rng.uniform(0, 360)))
+        kind = light_over(light, LIT, rng)
         self.board, self.manner, self._rng = board, manner, rng
         sizes = board.sizes_mm
         self._art = {p.name: art_of(p, sizes["figure_length"], sizes["figure_across_flats"]) for p in printable(board)}
@@ -177,8 +175,7 @@ class ArenaTable:
         self._world = Laid()
         for number, sheet in enumerate(_line(board, rng)):
             self._world.sheets[f"line{number}"] = sheet
-        for number, sheet in enumerate(marker_sheets(board.markers) if board.markers is not None else ()):
-            self._world.sheets[f"marker{number}"] = sheet
+        self._world.lay_markers(board)
         self._spots: dict[str, Xy] = {}
         for key, value in self._planned.items():
             if value != ABSENT:

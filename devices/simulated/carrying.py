@@ -15,7 +15,7 @@ from devices.simulated.disturbances import RestingHand
 from devices.simulated.hand import PEOPLE, HandAt, Person
 from devices.simulated.solid_scene import HeldSolid, SolidWorld
 from devices.simulated.solids import Solid
-from devices.simulated.tokens_print import Sheet
+from devices.simulated.tokens_print import Sheet, marker_sheets
 from devices.simulated.world import Manner
 
 AWAY_MM = 330.0
@@ -33,6 +33,11 @@ class Laid(SolidWorld):
     def copy(self) -> Laid:
         """A world that can be changed without changing this one."""
         return Laid(dict(self.solids), dict(self.sheets), dict(self.shows))
+
+    def lay_markers(self, board: Board) -> None:
+        """The board's printed markers, if it has any, lie there from now on."""
+        for number, sheet in enumerate(marker_sheets(board.markers) if board.markers is not None else ()):
+            self.sheets[f"marker{number}"] = sheet
 
     def put(self, name: str, solid: Solid, shows: str) -> None:
         """A solid lies there from now on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,12 +12,11 @@ from calibration.profile import Board
 from devices.simulated.carrying import Carry, Handling, Hands, Laid, Sweep
 from devices.simulated.disturbances import Scenario
 from devices.simulated.dominoes import LONG_MM, SHORT_MM, make_tiles, tile_solid
-from devices.simulated.lights import LIGHTS, Light
+from devices.simulated.lights import Light, light_over
 from devices.simulated.materials import laid, texture
 from devices.simulated.optics import CameraModel, view_of
 from devices.simulated.solid_scene import HeldSolid, SolidScene
 from devices.simulated.stage import PressWire, Stage, shown
-from devices.simulated.tokens_print import marker_sheets
 from devices.simulated.world import NEAT, Manner
 
 CAMERA = CameraModel(
@@ -69,14 +68,11 @@ class DominoTable:
         press_wire: PressWire | None = None,
     ) -> None:
         rng = np.random.default_rng([seed, 72])
-        kind = light if light is not None else str(rng.choice(LIT))
-        if isinstance(kind, str):
-            kind = replace(LIGHTS[kind], azimuth_deg=float(rng.uniform(0, 360)))
+        kind = light_over(light, LIT, rng)
         self.board, self.manner, self._rng = board, manner, rng
         self._make = make_tiles(rng)
         self._world = Laid()
-        for number, sheet in enumerate(marker_sheets(board.markers) if board.markers is not None else ()):
-            self._world.sheets[f"marker{number}"] = sheet
+        self._world.lay_markers(board)
         self._zones = {f"hand:{name}": zone for name, zone in board.grid["hands_mm"].items()}
         self._yard = [tuple(float(v) for v in area) for area in board.grid.get("boneyard", {}).get("areas_mm", ())]
         self._keys = tuple(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,3 +75,9 @@ LIGHTS: dict[str, Light] = {
         Light("tube", 1.1, (1.12, 1.08, 0.86), 10.0, slope=0.25, shadow=0.2, softness=1.4, falloff=0.12, glare=0.15),
     )
 }
+
+
+def light_over(named: str | Light | None, usual: Sequence[str], rng: np.random.Generator) -> Light:
+    """A light as it is, or a named one from any side; None: one of the `usual` names by chance."""
+    kind = named if named is not None else str(rng.choice(list(usual)))
+    return replace(LIGHTS[kind], azimuth_deg=float(rng.uniform(0, 360))) if isinstance(kind, str) else kind

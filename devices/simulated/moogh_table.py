@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from calibration.profile import Board
 from devices.simulated.carrying import Carry, Handling, Hands, Laid, Relay
 from devices.simulated.disturbances import Scenario
-from devices.simulated.lights import LIGHTS, Light
+from devices.simulated.lights import Light, light_over
 from devices.simulated.materials import laid, texture
 from devices.simulated.moogh import (
     CUBE_INKS,
@@ -25,7 +24,7 @@ from devices.simulated.optics import CameraModel, view_of
 from devices.simulated.solid_scene import HeldSolid, SolidScene
 from devices.simulated.solids import Solid
 from devices.simulated.stage import PressWire, Stage, shown
-from devices.simulated.tokens_print import Sheet, marker_sheets
+from devices.simulated.tokens_print import Sheet
 from devices.simulated.world import NEAT, Manner
 
 CAMERA = CameraModel(
@@ -57,9 +56,7 @@ class MooghTable:
         press_wire: PressWire | None = None,
     ) -> None:
         rng = np.random.default_rng([seed, 73])
-        kind = light if light is not None else str(rng.choice(LIT))
-        if isinstance(kind, str):
-            kind = replace(LIGHTS[kind], azimuth_deg=float(rng.uniform(0, 360)))
+        kind = light_over(light, LIT, rng)
         self.board, self.manner, self._rng = board, manner, rng
         bodies = ((0.06, 0.20, 0.06), (0.08, 0.18, 0.30), (0.30, 0.08, 0.06))
         self._body = bodies[int(rng.integers(len(bodies)))]
@@ -71,8 +68,7 @@ class MooghTable:
         self._points = point_sheet(rng, board, options)
         self._world = Laid(sheets={"ground": ground_sheet(rng, board), "action": self._sides[look["card:side"]]})
         self._world.sheets["points"], self._world.shows["action"] = self._points, look["card:side"]
-        for number, sheet in enumerate(marker_sheets(board.markers) if board.markers is not None else ()):
-            self._world.sheets[f"marker{number}"] = sheet
+        self._world.lay_markers(board)
         for name, facts in PLACES.items():
             self._world.put(name, self._die(name), "|".join(look[f] for f in facts))
         for key in self._keys:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -13,12 +12,14 @@ from devices.simulated.art import STYLES, TABLES
 from devices.simulated.choreography import Choreographer
 from devices.simulated.disturbances import Scenario
 from devices.simulated.hand import PEOPLE
-from devices.simulated.lights import LIGHTS, Light
+from devices.simulated.lights import Light, light_over
 from devices.simulated.optics import CameraModel, view_of
 from devices.simulated.painter import Painter
 from devices.simulated.scene import Scene
 from devices.simulated.stage import PressWire, Stage, shown
 from devices.simulated.world import NEAT, Manner, world_of
+
+LIT = ("diffuse", "window", "lamp")
 
 
 class MoguliTable:
@@ -48,9 +49,7 @@ class MoguliTable:
         rng = np.random.default_rng([seed, 70])
         style = style or str(rng.choice(list(STYLES)))
         table = table or str(rng.choice(TABLES))
-        kind = light if light is not None else str(rng.choice(["diffuse", "window", "lamp"]))
-        if isinstance(kind, str):
-            kind = replace(LIGHTS[kind], azimuth_deg=float(rng.uniform(0, 360)))
+        kind = light_over(light, LIT, rng)
         self.board, self.manner, self.camera_model = board, manner, camera or CameraModel()
         self._cells = tuple(board.places_mm)
         self._world = world_of(look, self._cells, rng, manner)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from calibration.profile import Board
 from devices.simulated.carrying import Carry, Handling, Hands, Laid, moves
 from devices.simulated.disturbances import Scenario
-from devices.simulated.lights import LIGHTS, Light
+from devices.simulated.lights import Light, light_over
 from devices.simulated.materials import laid, texture
 from devices.simulated.optics import CameraModel, view_of
 from devices.simulated.solid_scene import HeldSolid, SolidScene
 from devices.simulated.solids import Solid
 from devices.simulated.stage import PressWire, Stage, shown
 from devices.simulated.tokens import board_sheet, token
-from devices.simulated.tokens_print import marker_sheets
 from devices.simulated.world import NEAT, Manner
 
 CAMERA = CameraModel(
@@ -48,16 +46,13 @@ class TokenTable:
         press_wire: PressWire | None = None,
     ) -> None:
         rng = np.random.default_rng([seed, 71])
-        kind = light if light is not None else str(rng.choice(LIT))
-        if isinstance(kind, str):
-            kind = replace(LIGHTS[kind], azimuth_deg=float(rng.uniform(0, 360)))
+        kind = light_over(light, LIT, rng)
         self.board, self.manner, self._rng = board, manner, rng
         self._colours = colours or tuple(str(c) for c in board.grid["colours"])
         self._printed = bool(rng.uniform() < 0.5)
         self._world = Laid()
         self._world.sheets["board"] = board_sheet(rng, board)
-        for number, sheet in enumerate(marker_sheets(board.markers) if board.markers is not None else ()):
-            self._world.sheets[f"marker{number}"] = sheet
+        self._world.lay_markers(board)
         self._keys = tuple(f"cell:{place}" for place in board.places_mm)
         self._planned = {key: look.get(key, "-") for key in self._keys}
         for key, value in self._planned.items():
