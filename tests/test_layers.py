@@ -25,7 +25,8 @@ ALLOWED: dict[str, frozenset[str]] = {
     "companion.bench": frozenset(
         {"std", "numpy", "cv2", "chess", "psutil", "companion", "vision", "devices", "calibration"}
     ),
-    "companion.cli": frozenset({"std", "numpy", "cv2", *OURS}),
+    "companion.cli": frozenset({"std", *OURS}),
+    "companion.serving": frozenset({"std", *OURS}),
     "companion.__main__": frozenset({"std", *OURS}),
     "web": frozenset(
         {"std", "flask", "werkzeug", "itsdangerous", "markupsafe", "a2wsgi", "uvicorn", "segno", "web"}

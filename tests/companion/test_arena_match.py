@@ -9,7 +9,7 @@ import pytest
 
 from calibration.profile import load_board
 from companion.bulletin import Bulletin, Device
-from companion.cli import _service, main
+from companion.cli import main
 from companion.clips import Clips
 from companion.demo import Demo
 from companion.evidence import Evidence, Seen
@@ -17,6 +17,7 @@ from companion.games.contract import Message
 from companion.journal import open_journal
 from companion.landings import landings
 from companion.registry import GAMES
+from companion.serving import service_of
 from companion.step import Step
 from companion.tally import Tally
 from companion.words import knows
@@ -28,7 +29,7 @@ STATES_TOLD: list[str] = []
 def play(data: Path, seed: int, turns: int) -> tuple[Tally, list[tuple[str, Message]]]:
     """The demo's tally, and the details of every judgement by the turn that it was about."""
     journal, _ = open_journal(data)
-    service = _service(journal, Bulletin(), GAMES, Clips(data / "clips"))
+    service = service_of(journal, Bulletin(), GAMES, Clips(data / "clips"))
     details: list[tuple[str, Message]] = []
 
     def note(evidence: Evidence, done: Step) -> None:

@@ -9,13 +9,13 @@ import pytest
 from calibration.profile import TableProfile
 from companion import run
 from companion.bulletin import Bulletin
-from companion.cli import _service
 from companion.config import Config
 from companion.enrolment import Enrolment
 from companion.evidence import Author
 from companion.journal import FILE, Journal
 from companion.registry import GAMES
 from companion.service import Service
+from companion.serving import service_of
 from tests.companion.test_boards import Eyes
 from tests.companion.test_enrolment import enrol, made, shots
 
@@ -43,7 +43,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Service, Enr
     known = made(tmp_path / "enrolled")
     for name in ("Ada", "Bea"):
         assert known.add_person(name) is None
-    service = _service(Journal(tmp_path / FILE), Bulletin(), GAMES, None, known)
+    service = service_of(Journal(tmp_path / FILE), Bulletin(), GAMES, None, known)
     devices = run.Table(Config("moogui", camera="file:///none"), service, service.bulletin, tmp_path, None, known)
     devices.start()
     assert isinstance(devices._eyes, Counted)

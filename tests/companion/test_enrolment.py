@@ -12,7 +12,6 @@ import pytest
 
 from calibration.profile import TableProfile, load_board
 from companion.bulletin import Bulletin
-from companion.cli import _service
 from companion.enrolment import Enrolment
 from companion.evidence import Author
 from companion.games.contract import Message, Setup
@@ -21,6 +20,7 @@ from companion.games.moogui.enrolling import FORM
 from companion.journal import FILE, Journal
 from companion.registry import GAMES
 from companion.service import Service
+from companion.serving import service_of
 from companion.uploads import MOST_MEGAPIXELS, decoded
 from devices.contract import Image
 from devices.simulated.arena import ArenaLook, FigureArt, Lying, camera_over, invented_figures, paint
@@ -241,7 +241,7 @@ def test_a_game_is_begun_with_the_figures_of_those_who_play(tmp_path: Path, shot
     for name, faces in (("Ada", shots[0]), ("Bea", shots[1])):
         known.add_person(name)
         assert enrol(known, faces, f"Figure of {name}", name) is None
-    service = _service(Journal(tmp_path / FILE), Bulletin(), GAMES, None, known)
+    service = service_of(Journal(tmp_path / FILE), Bulletin(), GAMES, None, known)
     args = {"game": "moogui", "players": ["Bea", "Cid"], "options": {}, "start": "shuffle"}
     refused = service.submit("new_game", args, Author("seat", "table"))
     assert refused.words == Message("enrol.no_figure", (("player", "Cid"),))
