@@ -19,6 +19,9 @@ from vision.sampling import Floats
 LYING, STANDING = "lying", "standing"
 NOISE = 0.012
 """Noise of a sample (0..1) added to every contrast, so that a blank patch matches nothing."""
+LIGHT_END, FEW_BRIGHT, TOLD = 225.0, 0.1, 0.02
+"""Level from which cameras press colours together until they clip them; the share of such samples up to which that
+hardly matters; the share of a look's power that must be seen below for the strength of light to be told from it."""
 LEAST_MM2 = 60.0
 """A patch of which the camera sees less than this (foreshortened) says nothing."""
 PROBE_MM, PROBE_RAD = 0.7, 0.03
@@ -207,6 +210,9 @@ def kinship(
     body of another colour does not pass for a shade of light: 1 - result^2 is the share of the contrast (about each
     colour's mean) that the known patch leaves unexplained.
     """
+    bright = seen > LIGHT_END
+    if np.count_nonzero(bright) > FEW_BRIGHT * bright.size:
+        return _kinship_below(seen, known, sizes, made, shown)
     planes = np.ascontiguousarray(seen.T)
     product = np.zeros(sizes.shape, dtype=np.float32)
     for i in np.flatnonzero(shown).tolist():
@@ -217,3 +223,27 @@ def kinship(
     noise = np.float32(3.0 * (255 * NOISE) ** 2)
     total = made.counts * ((squares - means * means).sum(axis=1) + noise)
     return np.sqrt(np.clip(1.0 - left / total, 0.0, 1.0)) * shown, light
+
+
+def _kinship_below(
+    seen: Floats, known: Sequence[Floats], sizes: Floats, made: Prints, shown: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """The same where much is brighter than LIGHT_END: what the known look is by that light is held to it too, and only
+    what is seen below tells how strong the light is."""
+    held = np.minimum(seen, np.float32(LIGHT_END))
+    planes = np.ascontiguousarray(held.T)
+    told = np.ascontiguousarray((seen <= LIGHT_END).T, dtype=np.float32)
+    light, left = np.zeros(sizes.shape, dtype=np.float32), np.zeros(sizes.shape, dtype=np.float32)
+    for i in np.flatnonzero(shown).tolist():
+        mine, open_ = planes[:, made.slices[i], None], told[:, made.slices[i], None]
+        size = ((known[i] * known[i]) @ open_)[..., 0]
+        # Where next to nothing is below, the light is at least what all of it together says.
+        least = (known[i] @ mine)[..., 0] / sizes[..., i]
+        below = (known[i] @ (mine * open_))[..., 0] / np.maximum(size, np.float32(1e-3))
+        light[..., i] = np.where(size > TOLD * sizes[..., i], np.maximum(below, least), least)
+        off = np.minimum(light[..., i, None] * known[i], np.float32(LIGHT_END)) - mine[:, None, :, 0]
+        left[..., i] = np.einsum("bchn,bchn->bch", off, off)
+    means, squares = made.mean @ held, made.mean @ (held * held)
+    noise = np.float32(3.0 * (255 * NOISE) ** 2)
+    total = made.counts * ((squares - means * means).sum(axis=1) + noise)
+    return np.sqrt(np.clip(1.0 - left.sum(axis=1) / total, 0.0, 1.0)) * shown, light

@@ -288,9 +288,13 @@ class FigureReader:
         levels = fit.levels
         fine = min(max((fit.scale - COARSE_PX) / (FINE_PX - COARSE_PX), 0.0), 1.0)
         even = STRANGE[fit.rest][1 if others else 0] + SHARPER * fine
+        low, high = CLIPS
+        blinding = min(max((clipped - low) / (high - low), 0.0), 1.0)
         if others:
             off = _tint(fit.light.astype(np.float64)) - np.median(np.array([light for _, light, _ in others]), axis=0)
-            levels = levels - np.minimum(0.5 * np.sum((off / LIGHT_SPREAD) ** 2, axis=1), LIGHT_MOST)
+            against = np.minimum(0.5 * np.sum((off / LIGHT_SPREAD) ** 2, axis=1), LIGHT_MOST)
+            # Of light that blinds the camera the colour is not known.
+            levels = levels - (1.0 - blinding) * against
             coarse_drop, fine_drop = BEHIND[fit.rest]
             usual = float(np.median([like for _, _, like in others]))
             even = max(even, usual - coarse_drop + (coarse_drop - fine_drop) * fine)
@@ -299,8 +303,7 @@ class FigureReader:
         # Looks follow each other figure by figure, face by face, either end near.
         each = levels.reshape(len(self._figures), FACES, 2)
         best = each.max(axis=(1, 2))
-        low, high = CLIPS
-        weight = 1.0 - (1.0 - OVEREXPOSED) * min(max((clipped - low) / (high - low), 0.0), 1.0)
+        weight = 1.0 - (1.0 - OVEREXPOSED) * blinding
         rated = (*(weight * best).tolist(), weight * stranger)
         names = Fact((*(f.name for f in self._figures), UNKNOWN), rated, bool(reason), reason)
         chosen = int(np.argmax(best))

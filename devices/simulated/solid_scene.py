@@ -19,9 +19,6 @@ from devices.simulated.sprites import Box, as_image, box_of
 from devices.simulated.tokens_print import Sheet
 from devices.simulated.tray import upright
 
-SHADOW_MM = 1.6
-"""A solid's shadow reaches so many times its height beyond its outline, at most."""
-
 
 @dataclass(slots=True)
 class SolidWorld:
@@ -146,8 +143,9 @@ class SolidScene:
     def _box(self, solid: Solid) -> Box:
         """Where a solid and its shadow are in the picture."""
         corners = solid.corners_mm()
-        away = self._light.away(corners[:, :2].astype(np.float64), self._centre_mm)
-        shadow = corners[:, :2] + np.clip(away, -SHADOW_MM, SHADOW_MM) * corners[:, 2:]
+        # Where the ray throws it that it is cast with: a box from anything else would cut the shadow off.
+        towards = _rays(self._light)[1].towards
+        shadow = corners[:, :2] - towards[:2] / towards[2] * corners[:, 2:]
         flat = np.column_stack([shadow, np.zeros(len(shadow))])
         return box_of(self._view.project(np.concatenate([corners, flat])), margin=4)
 

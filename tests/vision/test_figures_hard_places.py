@@ -220,6 +220,33 @@ def test_what_an_overexposed_figure_says_of_its_name_counts_less(
     assert told[1] == pytest.approx(figures.OVEREXPOSED * lead(bright), rel=0.02)
 
 
+class TestOverexposed:
+    """White labels burn out; cameras press the brightest colours together before that."""
+
+    @staticmethod
+    def exposed(picture: Image, times: float, knee: bool) -> Image:
+        level = 255.0 * ((picture / 255.0) ** 2.2 * times) ** (1 / 2.2)
+        pressed = np.where(level > 215, 215 + 40 * np.tanh((level - 215) / 40), level)
+        return np.clip(pressed if knee else level, 0, 255).round().astype(np.uint8)
+
+    @pytest.mark.parametrize("times", [1.6, 2.4])
+    @pytest.mark.parametrize("knee", [False, True])
+    @pytest.mark.parametrize("face", ["2", "5", "top"])
+    def test_a_figure_is_known(self, experienced: FigureTableReader, times: float, knee: bool, face: str) -> None:
+        picture = picture_of(
+            Lying(art("bruma"), face, (420.0, 390.0), 35.0), Lying(art("jaca"), "3", (150.0, 200.0), -60.0)
+        )
+        reading = read(experienced, self.exposed(picture, times, knee))
+        assert wrong(reading, {"bruma": "immune" if face == "top" else face, "jaca": "3"}) == {}
+        assert unsure(reading) == []
+
+    @pytest.mark.parametrize("times", [1.6, 2.4])
+    @pytest.mark.parametrize("face", ["1", "3", "6"])
+    def test_a_stranger_beside_one_is_not_named(self, experienced: FigureTableReader, times: float, face: str) -> None:
+        picture = picture_of(Lying(STRANGER, face, (330.0, 400.0), 35.0), Lying(art("koi"), "2", (150.0, 200.0), -60.0))
+        assert wrong(read(experienced, self.exposed(picture, times, True)), {"koi": "2"}) == {}
+
+
 @pytest.mark.parametrize("shade", [0.55, 0.62])
 def test_what_is_only_darker_than_the_floor_is_something_if_it_has_an_outline_and_a_shadow_if_not(shade: float) -> None:
     by = FigureReader(TableProfile(BOARD), [enrolled(p) for p in PRINTS.values()])
