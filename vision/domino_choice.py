@@ -55,6 +55,8 @@ class Verdict:
 
     spot: Spot
     halves: Floats
+    clear: bool = False
+    """Whether it was clear at a glance."""
 
 
 def tile_chance(verdict: Verdict) -> float:
@@ -117,7 +119,7 @@ def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """
     clash: list[set[int]] = [set() for _ in verdicts]
     for (i, v), (j, w) in itertools.combinations(enumerate(verdicts), 2):
-        if _overlap(v, w):
+        if overlap(v.spot, w.spot):
             clash[i].add(j)
             clash[j].add(i)
     chances = [min(max(tile_chance(v), 1e-3), 0.998) for v in verdicts]
@@ -133,12 +135,12 @@ def apart(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [verdicts[i] for i in sorted(kept, key=lambda i: -weight[i])]
 
 
-def _overlap(one: Verdict, two: Verdict) -> bool:
+def overlap(one: Spot, two: Spot) -> bool:
     """True when the two faces share more than a third of half a tile."""
-    if math.dist(one.spot.middle, two.spot.middle) > REACH * (one.spot.length + two.spot.length):
+    if math.dist(one.middle, two.middle) > REACH * (one.length + two.length):
         return False
-    shared = cv2.intersectConvexConvex(cv2.convexHull(one.spot.quad), cv2.convexHull(two.spot.quad))[0]
-    return bool(shared > 0.08 * min(one.spot.length, two.spot.length) ** 2)
+    shared = cv2.intersectConvexConvex(cv2.convexHull(one.quad), cv2.convexHull(two.quad))[0]
+    return bool(shared > 0.08 * min(one.length, two.length) ** 2)
 
 
 def _heaviest(

@@ -12,7 +12,8 @@ import pytest
 from devices.contract import Frame, Image
 from devices.simulated.dominoes import DominoOptions, DominoTruth, domino_scene
 from vision.domino_choice import FACE_DOWN, Spot, Verdict, apart
-from vision.dominoes import HALF_PX, MARGIN, DominoReader, facts_of, half_maps
+from vision.domino_halves import HALF_PX, MARGIN, half_maps
+from vision.dominoes import DominoReader, facts_of
 from vision.reading import SURE_LEAD, Piece, Reading
 
 

@@ -6,15 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
-from vision.dominoes import HALF_PX, MARGIN, SQUARER_PX, UNIT_PX, half_maps, squarer_map
+from vision.domino_eyes import UNIT_PX
+from vision.domino_halves import HALF_PX, MARGIN, half_maps
+from vision.domino_squares import SQUARER_PX, squarer_map
 from vision.pips import STRIDE, Floats, Pyramid, square_map
-from vision.training.augment import fit, jitter
+from vision.training.augment import fit, jitter, weathered
 from vision.training.data import DominoExample
-from vision.training.nets import finder, judge
+from vision.training.nets import NARROW, QUICK, finder, judge
 
 FINDER_PX = 128
+GLANCE_OUTPUTS = 25
 FACE_DOWN, OTHER = 7, 8
 
 
@@ -101,11 +105,15 @@ class TileBank:
             if (e.corners[j] > -6).all() and (e.corners[j] < np.array(e.image.shape[1::-1]) + 5).all()
         ]
 
-    def squares(self, rng: np.random.Generator, size: int) -> tuple[Floats, Floats, Floats]:
-        """Inputs (n, 3, h, w), corner targets (n, 8; NaN for non-tiles) and 1 for tile, 0 for none (n,)."""
+    def squares(
+        self, rng: np.random.Generator, size: int, weather: float = 0.0
+    ) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
+        """Inputs (n, 3, h, w), corner targets (n, 8; NaN for non-tiles), 1 for tile, 0 for none (n,), and what the
+        halves show (n, 2; -1 for non-tiles). `weather` is the share of crops in bad light."""
         inputs: list[Floats] = []
         targets: list[Floats] = []
         real: list[float] = []
+        shown: list[tuple[int, int]] = []
         for _ in range(size):
             i, j = self._tiles[rng.integers(len(self._tiles))]
             quad = self._examples[i].corners[j]
@@ -132,13 +140,17 @@ class TileBank:
             )
             patch = self._pyramids[i].patch(m, SQUARER_PX, float(1 / np.linalg.norm(m[0, :2])))
             q = quad @ m[:, :2].T + m[:, 2]
+            halves = (-1, -1) if none else self._examples[i].halves[j] or (FACE_DOWN, FACE_DOWN)
             if q[0, 0] > q[2, 0]:
-                q = q[[2, 3, 0, 1]]
+                q, halves = q[[2, 3, 0, 1]], halves[::-1]
+            if weather and rng.uniform() < weather:
+                patch = weathered(rng, patch)
             inputs.append(jitter(rng, patch))
+            shown.append(halves)
             scale = np.array(SQUARER_PX, np.float32)
             targets.append(np.full(8, np.nan, np.float32) if none else ((q - (scale - 1) / 2) / scale[0]).ravel())
             real.append(0.0 if none else 1.0)
-        return np.stack(inputs), np.array(targets, np.float32), np.array(real, np.float32)
+        return np.stack(inputs), np.array(targets, np.float32), np.array(real, np.float32), np.array(shown, np.int64)
 
     def halves(self, rng: np.random.Generator, size: int) -> tuple[Floats, np.ndarray]:
         """Inputs (n, 3, 40, 40) and classes (n,): 0..6, face down, other."""
@@ -192,11 +204,11 @@ def train_squarer(bank: TileBank, steps: int, seed: int, net: nn.Module | None =
     """The squarer: tile or not, and the four corners."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    net = judge(9, *SQUARER_PX, narrow=True) if net is None else net
+    net = judge(9, *SQUARER_PX, NARROW) if net is None else net
     yes = nn.BCEWithLogitsLoss()
 
     def loss_of() -> torch.Tensor:
-        x, corners, real = (torch.from_numpy(a) for a in bank.squares(rng, 64))
+        x, corners, real = (torch.from_numpy(a) for a in bank.squares(rng, 64)[:3])
         out = net(x)
         known = ~torch.isnan(corners)
         off = ((out[:, 1:] - torch.nan_to_num(corners)).abs() * known).sum() / known.sum().clamp(min=1)
@@ -223,3 +235,26 @@ def train_halves(bank: TileBank, steps: int, seed: int, net: nn.Module | None = 
         return loss
 
     return fit(net, loss_of, steps, 2e-3, "halves")
+
+
+def train_glance(bank: TileBank, steps: int, seed: int) -> nn.Module:
+    """The glance: tile or not, the four corners, and 8 logits (0..6, face down) for each half."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    net = judge(GLANCE_OUTPUTS, *SQUARER_PX, QUICK, 96)
+    yes, entropy = nn.BCEWithLogitsLoss(), nn.CrossEntropyLoss(ignore_index=-1)
+    hits: list[float] = []
+
+    def loss_of() -> torch.Tensor:
+        x, corners, real, shown = (torch.from_numpy(a) for a in bank.squares(rng, 64, weather=0.3))
+        out = net(x)
+        known = ~torch.isnan(corners)
+        off = ((out[:, 1:9] - torch.nan_to_num(corners)).abs() * known).sum() / known.sum().clamp(min=1)
+        logits = out[:, 9:].reshape(-1, 8)
+        hits.append((logits.argmax(1) == shown.ravel())[shown.ravel() >= 0].float().mean().item())
+        if len(hits) % 400 == 0:
+            print(f"glances right {np.mean(hits[-400:]):.4f}", flush=True)
+        loss: torch.Tensor = 20 * off + yes(out[:, 0], real) + entropy(logits, shown.ravel())
+        return loss
+
+    return fit(net, loss_of, steps, 3e-3, "glance")

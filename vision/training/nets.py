@@ -33,9 +33,15 @@ def finder(outputs: int) -> nn.Module:
     return net.to(memory_format=torch.channels_last)
 
 
-def judge(outputs: int, width: int, height: int, narrow: bool = False) -> nn.Module:
-    """A crop of `width` x `height` px (multiples of 8) to `outputs` numbers; `narrow` for easier questions."""
-    a, b, c, d = (12, 20, 32, 48) if narrow else (16, 32, 48, 64)
+WIDE, NARROW, QUICK = (16, 32, 48, 64), (12, 20, 32, 48), (8, 24, 32, 48)
+"""Channels of a judge, for hard questions, easier ones, and those that are asked first of all."""
+
+
+def judge(
+    outputs: int, width: int, height: int, channels: tuple[int, int, int, int] = WIDE, hidden: int = 64
+) -> nn.Module:
+    """A crop of `width` x `height` px (multiples of 8) to `outputs` numbers."""
+    a, b, c, d = channels
     net = nn.Sequential(
         conv(3, a, 2, kernel=5),
         conv(a, b),
@@ -46,9 +52,9 @@ def judge(outputs: int, width: int, height: int, narrow: bool = False) -> nn.Mod
         conv(c, d),
         nn.Flatten(),
         nn.Dropout(0.2),
-        nn.Linear(d * (width // 8) * (height // 8), 64),
+        nn.Linear(d * (width // 8) * (height // 8), hidden),
         nn.ReLU(),
-        nn.Linear(64, outputs),
+        nn.Linear(hidden, outputs),
     )
     return net.to(memory_format=torch.channels_last)
 
