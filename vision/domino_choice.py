@@ -22,6 +22,8 @@ AREA_SPREAD, AREA_SPREAD_PX = math.log(1.5), math.log(2.6)
 """How far a tile's face may be from the usual size (natural log of areas): on the table, and in a picture of unknown
 perspective. What is a quarter of it, a blank half taken for a tile, never passes."""
 QUARTER_SPREAD = math.log(1.6)
+SLACK = 1.2
+"""How much further off (natural log of areas) a face may seem to be before its corners are known exactly."""
 REACH = 0.75
 """No point of a face is further from its middle than this many lengths, even where a slant shortens it by half."""
 
@@ -101,6 +103,22 @@ def _off_size(verdicts: Sequence[Verdict], camera: Camera | None) -> list[float]
     likely = [a for v, a in zip(verdicts, areas, strict=True) if tile_chance(v) > LIKELY and _pips(v)]
     usual = float(np.median(likely)) if len(likely) > 1 else math.nan
     return [0.0 if math.isnan(usual) else a - usual for a in areas]
+
+
+def sizes(spots: Sequence[Spot], clear: Sequence[Verdict]) -> list[str]:
+    """Of each spot whether it is of the size of the clear tiles ("whole"), of their halves' ("half"), or of neither
+    (""), with some slack; all are "whole" where fewer than two clear tiles show pips."""
+    areas = [_log_area(v.spot) for v in clear if _pips(v)]
+    if len(areas) < 2:
+        return ["whole"] * len(spots)
+    offs = [_log_area(s) - float(np.median(areas)) for s in spots]
+    likes = [abs(off) < SLACK * AREA_SPREAD_PX for off in offs]
+    parts = [abs(off + math.log(4)) < SLACK * QUARTER_SPREAD for off in offs]
+    return ["whole" if w else "half" if h else "" for w, h in zip(likes, parts, strict=True)]
+
+
+def _log_area(spot: Spot) -> float:
+    return math.log(max(_area(spot.quad.astype(np.float64)), 1e-6))
 
 
 def _pips(verdict: Verdict) -> bool:

@@ -10,9 +10,9 @@ import cv2
 import numpy as np
 
 from devices.contract import Image
-from vision.domino_choice import LIKELY, Spot, Verdict, alike, apart, overlap, tile_chance, wholes
+from vision.domino_choice import FACE_DOWN, LIKELY, Spot, Verdict, alike, apart, overlap, sizes, tile_chance, wholes
 from vision.domino_halves import beyond_six, halves
-from vision.domino_neighbours import Place, neighbours
+from vision.domino_neighbours import Place, neighbours, of_material
 from vision.domino_pips import agree
 from vision.domino_squares import square
 from vision.pips import STRIDE, Floats, Net, Pyramid, log_softmax, net_bytes, normal, normal_view, peaks, unpacked
@@ -24,7 +24,7 @@ LEAST_HEAT = 0.36
 COARSE_PX, SMALLEST_VIEW_PX = 680, 32
 """The first search runs on the picture reduced to at most the first long side; larger tiles are sought on coarser
 views, down to the second, smaller ones on finer views."""
-LARGE_PX = 35.0
+LARGE_PX = 45.0
 """Where clear tiles measure less than this in the first search there are none that it cannot see for their size: those
 of a set are alike."""
 NEAR = 0.4
@@ -92,7 +92,7 @@ class DominoEyes:
         """What lies at these places: at a glance where that is clear, after a closer look where it is not, and nothing
         where the tiles that are clear leave no room."""
         clear: list[Verdict] = []
-        unclear: list[Place] = []
+        unclear: list[tuple[Place, Spot]] = []
         left = _free(places, known)
         while left:
             # The strongest of those that lie on each other first: where it is clear the others need no glance.
@@ -100,17 +100,23 @@ class DominoEyes:
             found, rest = self._glance(pyramid, wave)
             clear, unclear = [*clear, *found], [*unclear, *rest]
             left = _free([p for p in left if p not in wave], clear)
-        return [*clear, *self.judged(pyramid, self.squared(pyramid, _free(unclear, clear)))]
+        clear_ones = [*(v for v in known if v.clear), *clear]
+        possible = _possible(pyramid, unclear, clear_ones)
+        return [*clear, *self.judged(pyramid, self.squared(pyramid, _free(possible, clear)))]
 
-    def _glance(self, pyramid: Pyramid, places: Sequence[Place]) -> tuple[list[Verdict], list[Place]]:
-        """The tiles that are clear at a glance, and the places that are not.
+    def _glance(self, pyramid: Pyramid, places: Sequence[Place]) -> tuple[list[Verdict], list[tuple[Place, Spot]]]:
+        """The tiles that are clear at a glance, and the places that are not, with what seems to lie there.
 
         A tile is clear where the glance is sure and its pips, looked up by hand, agree. What may be clear then is
         looked at once more, squared up anew and from the other end.
         """
         spots, shown = self._shown(pyramid, [p[:4] for p in places])
-        unclear = [p for p, s in zip(places, spots, strict=True) if s.tile > GLANCE_NONE]
-        likely = {s: h for s, h in zip(spots, shown, strict=True) if s.tile > MAYBE and h.max(axis=1).min() > GLANCE}
+        unclear = [(p, s) for p, s in zip(places, spots, strict=True) if s.tile > GLANCE_NONE]
+        likely = {
+            s: h
+            for s, h in zip(spots, shown, strict=True)
+            if s.tile > MAYBE and h.max(axis=1).min() > GLANCE and h.argmax(axis=1).max() < FACE_DOWN
+        }
         promising = _distinct(list(likely))
         clear = _clear(pyramid, promising, [likely[s] for s in promising])
         left = [s for s in promising if not any(s is v.spot for v in clear)]
@@ -237,6 +243,17 @@ def _spot(place: Place) -> Spot:
     x, y = length / 2 * math.cos(math.radians(angle)), length / 2 * math.sin(math.radians(angle))
     corners = [(-x + y / 2, -y - x / 2), (-x - y / 2, -y + x / 2), (x - y / 2, y + x / 2), (x + y / 2, y - x / 2)]
     return Spot(np.array(corners, np.float32) + np.array((cx, cy), np.float32), 0.0)
+
+
+def _possible(pyramid: Pyramid, unclear: Sequence[tuple[Place, Spot]], clear: Sequence[Verdict]) -> list[Place]:
+    """The places where a tile of the clear ones' size may lie, or a half of one: that has their colour too."""
+    size = sizes([s for _, s in unclear], clear)
+    parts = [s for (_, s), of in zip(unclear, size, strict=True) if of == "half"]
+    alike = set()
+    if parts:
+        like = of_material(pyramid, [v.spot for v in clear], np.array([s.quad for s in parts]))
+        alike = {s for s, yes in zip(parts, like, strict=True) if yes}
+    return [p for (p, s), of in zip(unclear, size, strict=True) if of == "whole" or s in alike]
 
 
 def _clear(pyramid: Pyramid, spots: Sequence[Spot], shown: Sequence[Floats]) -> list[Verdict]:

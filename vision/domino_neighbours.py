@@ -27,21 +27,26 @@ def neighbours(pyramid: Pyramid, verdicts: Sequence[Verdict]) -> list[Place]:
     tiles = [v.spot for v in verdicts if tile_chance(v) > LIKELY]
     if not tiles:
         return []
-    body = np.median(_colours(pyramid, np.array([s.quad for s in tiles])), axis=0)
-    whole = pyramid.level(0)
-    ground = np.median(whole[:: max(1, whole.shape[0] // 60), :: max(1, whole.shape[1] // 60)].reshape(-1, 3), axis=0)
-    way = (body - ground) / max(float(np.sum((body - ground) ** 2)), 1.0)
     beside = [(middle, along, spot.tile) for spot in tiles for middle, along in _beside(spot)]
     middles, alongs = np.array([b[0] for b in beside]), np.array([b[1] for b in beside])
-    height, width = whole.shape[:2]
+    height, width = pyramid.level(0).shape[:2]
     free = ((middles >= 0) & (middles < (width, height))).all(axis=1) & ~_on(middles, tiles)
     across = np.stack([-alongs[:, 1], alongs[:, 0]], axis=1) / 2
     quads = np.stack([-alongs - across, -alongs + across, alongs + across, alongs - across], axis=1) + middles[:, None]
-    free[free] = (_colours(pyramid, quads[free]) - ground) @ way > ALIKE
+    free[free] = of_material(pyramid, tiles, quads[free])
     return [
         (float(x), float(y), 2 * math.hypot(*along), math.degrees(math.atan2(along[1], along[0])), beside[i][2])
         for i, (x, y), along in zip(np.flatnonzero(free), middles[free], alongs[free].tolist(), strict=True)
     ]
+
+
+def of_material(pyramid: Pyramid, tiles: Sequence[Spot], quads: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Which of the faces (n, 4, 2) px have the colour of these tiles rather than the table's."""
+    body = np.median(_colours(pyramid, np.array([s.quad for s in tiles])), axis=0)
+    whole = pyramid.level(0)
+    ground = np.median(whole[:: max(1, whole.shape[0] // 60), :: max(1, whole.shape[1] // 60)].reshape(-1, 3), axis=0)
+    way = (body - ground) / max(float(np.sum((body - ground) ** 2)), 1.0)
+    return np.asarray((_colours(pyramid, quads) - ground) @ way > ALIKE)
 
 
 def _on(points: NDArray[np.float64], tiles: Sequence[Spot]) -> NDArray[np.bool_]:

@@ -95,9 +95,10 @@ def joints_of(pieces: Sequence[Piece]) -> list[Joint]:
     tiles = [(i, p) for i, p in enumerate(pieces) if p.kind == "domino" and p.facts["face"].best == "up"]
     touching = {i: contacts(p) for i, p in tiles}
     points = {i: np.array([xy for _, xy in found]) for i, found in touching.items()}
+    lengths = {i: length(p) for i, p in tiles}
     joints: list[Joint] = []
     for (i, a), (j, b) in itertools.combinations(tiles, 2):
-        reach = (length(a) + length(b)) / 2
+        reach = (lengths[i] + lengths[j]) / 2
         if math.dist(a.xy, b.xy) > 1.25 * reach:
             continue
         gaps = np.linalg.norm(points[i][:, None] - points[j][None], axis=2) / reach
@@ -117,8 +118,8 @@ def joints_of(pieces: Sequence[Piece]) -> list[Joint]:
 
 def length(piece: Piece) -> float:
     """How long a tile is, in the unit of its outline."""
-    q = np.array(piece.outline)
-    return float(np.linalg.norm(q[2] + q[3] - q[0] - q[1])) / 2
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = piece.outline
+    return math.hypot(cx + dx - ax - bx, cy + dy - ay - by) / 2
 
 
 def contacts(piece: Piece) -> list[tuple[str, Points]]:
@@ -157,16 +158,16 @@ def _chains(pieces: Sequence[Piece], joints: Sequence[Joint]) -> list[Line]:
         out.setdefault(j.one, []).append((j.one_side, j.two, j.two_side))
         out.setdefault(j.two, []).append((j.two_side, j.one, j.one_side))
     best: list[Line] = []
+    exits = {(i, e): _exits(pieces[i], e) for i in out for e in ("left", "right", "middle")}
 
     def walk(order: list[int], sides: list[tuple[str, str]], entered: str) -> None:
         nonlocal best
         here = order[-1]
-        for leave in _exits(pieces[here], entered):
-            done = Line(tuple(order), (*sides, (entered, leave)), True)
-            if not best or len(order) > len(best[0].order):
-                best = [done]
-            elif len(order) == len(best[0].order) and len(best) < 64:
-                best.append(done)
+        for leave in exits[here, entered]:
+            longest = len(best[0].order) if best else 0
+            if len(order) > longest or (len(order) == longest and len(best) < 64):
+                done = Line(tuple(order), (*sides, (entered, leave)), True)
+                best = [done] if len(order) > longest else [*best, done]
             for side, other, other_side in out.get(here, []):
                 if side == leave and other not in order:
                     walk([*order, other], [*sides, (entered, leave)], other_side)

@@ -66,8 +66,8 @@ class Pyramid:
         f = float(2**k)
         up = np.array([[f, 0, (f - 1) / 2], [0, f, (f - 1) / 2], [0, 0, 1]])
         if len(to_patch) == 2:
-            m = np.vstack([to_patch, [0, 0, 1]]) @ up
-            return np.asarray(cv2.warpAffine(source, m[:2], size, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+            m = np.asarray(to_patch, np.float64) @ up
+            return np.asarray(cv2.warpAffine(source, m, size, borderMode=cv2.BORDER_REPLICATE), np.uint8)
         return np.asarray(cv2.warpPerspective(source, to_patch @ up, size, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
