@@ -151,6 +151,7 @@ def _corrected(match: Match, d: Mapping[str, Json]) -> Match:
         states=(*match.states, state),
         provisional=None,
         told=told,
+        unclear=(),
         contests=_decided(match, None, "changed", d["player"]),
     )
     return _moved(_phase(changed), lag=None)
@@ -218,11 +219,15 @@ def _asked(match: Match, d: Mapping[str, Json]) -> Match:
 def _lying(match: Match, d: Mapping[str, Json]) -> Match:
     if match.question is None:
         raise ValueError("nothing is asked")
-    return replace(match, question=replace(match.question, lying={n: tuple(at) for n, at in d["places"].items()}))
+    lying = {n: tuple(at) for n, at in d["places"].items()}
+    unclear = tuple(tuple(at) for at in d.get("unclear", ()))
+    saw = {**d.get("saw", {}), **match.question.saw}
+    return replace(match, question=replace(match.question, lying=lying, unclear=unclear, saw=saw))
 
 
 def _settled(match: Match, d: Mapping[str, Json]) -> Match:
-    return replace(match, question=None, told={**match.told, **d["told"]})
+    unclear = match.question.unclear if match.question is not None else match.unclear
+    return replace(match, question=None, told={**match.told, **d["told"]}, unclear=unclear)
 
 
 def _untold(match: Match, d: Mapping[str, Json]) -> Match:
@@ -315,7 +320,7 @@ _CHANGES: dict[str, Callable[[Match, Mapping[str, Json]], Match]] = {
     "doubted": lambda m, d: replace(m, doubt=(d["key"], d["since_s"])),
     "undoubted": lambda m, d: m,
     "caught_up": lambda m, d: _moved(m, lag=None),
-    "rechecked": lambda m, d: replace(_moved(m, lag=None), recheck=True, told={}),
+    "rechecked": lambda m, d: replace(_moved(m, lag=None), recheck=True, told={}, unclear=()),
     "lying": _lying,
     "landed": lambda m, d: m,  # where pieces came to rest; nothing is decided by it
     "contested": _contested,

@@ -11,7 +11,7 @@ from companion.doubts import ASK_S, ASKED_PLACES, HIDDEN_S, SAY_S, confirmed, un
 from companion.draft import Draft, choice, fact_words, place_of, refusal_json, refusal_words
 from companion.evidence import Seen
 from companion.games.contract import Look, Message, Refusal, Story
-from companion.landings import note_landings
+from companion.landings import moved, note_landings
 from companion.match import Match
 from companion.proof import proofs
 from companion.referee import LOOKS_OPENED, Position, Tale, Verdict, judge
@@ -318,12 +318,15 @@ def _choice(match: Match, value: str, tale: Tale) -> Any:
 
 def _untell(draft: Draft, reading: Reading) -> None:
     """Forgets what a person has told of facts of which the camera now says something new, or is now sure where it was
-    not, and of covered ones that look as they did when the answer was given: from then on a change will be noticed."""
+    not, of covered ones that look as they did when the answer was given, and of doubtful ones when something that is
+    not surely known lies where nothing such lay: from then on a change will be noticed."""
     facts, told = reading.facts, draft.match.told
     keys = [k for k, said in told.items() if k in facts and not facts[k].hidden and _news(facts[k], said)]
     keys += [k for k, said in told.items() if said == COVERED and k in reading.still]
+    if draft.match.unclear and moved(draft.match.unclear, reading):
+        keys += [k for k, said in told.items() if said.endswith(DOUBTFUL)]
     if keys:
-        draft.add("untold", keys=keys)
+        draft.add("untold", keys=sorted(set(keys)))
 
 
 def _news(fact: Fact, said: str) -> bool:

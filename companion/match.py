@@ -72,7 +72,7 @@ class Choice:
 class Asked:
     """The open question; `saw` is what the camera alone says of the facts in doubt (see `Match.told`), `presses` how
     many turns had been ended by button when it was asked, `lying` where the pieces it is about lay: name -> x, y and
-    their uncertainty in mm."""
+    their uncertainty in mm, `unclear` where those lay that are not surely known."""
 
     id: str
     words: Message
@@ -81,6 +81,7 @@ class Asked:
     saw: Look = field(default_factory=dict)
     presses: int = 0
     lying: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    unclear: tuple[tuple[float, ...], ...] = ()
 
     @property
     def about_roll(self) -> bool:
@@ -143,9 +144,10 @@ class Match:
     `companion.consent`; `hints`: whether they may ask for one.
     `table`: how the table looks by the last judgement; `lag`: how it still looks although the match has gone elsewhere
     (after an undo by button, until somebody has put it back); `told`: facts that a person has settled against the
-    camera, with what the camera said (`companion.sight.DOUBTFUL` behind it where it was not sure); `doubt`: a verdict
-    that waits for a second reading, and since when; `pressed`: the done-buttons pressed since the last final turn as
-    (player, frame time in seconds); `throw`: the newest roll; `contests`: the turns that somebody doubts or has
+    camera, with what the camera said (`companion.sight.DOUBTFUL` behind it where it was not sure); `unclear`: where the
+    pieces lay that were not surely known when a person last settled such facts (x, y, uncertainty in mm); `doubt`: a
+    verdict that waits for a second reading, and since when; `pressed`: the done-buttons pressed since the last final
+    turn as (player, frame time in seconds); `throw`: the newest roll; `contests`: the turns that somebody doubts or has
     doubted, by number.
     """
 
@@ -169,6 +171,7 @@ class Match:
     table: Look = field(default_factory=dict)
     lag: Look | None = None
     told: Look = field(default_factory=dict)
+    unclear: tuple[tuple[float, ...], ...] = ()
     judgement: Judgement | None = None
     question: Asked | None = None
     questions: int = 0

@@ -175,7 +175,9 @@ def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str], presses: in
         draft.add("start_read", start=None, ready=check.ready, differences=[], places=[], told=dict(chosen.facts))
         return
     look = {**match.rules.look(match.now), **chosen.facts}
-    told = {k: v for k, v in saw.items() if look.get(k) != plain(v)}
+    # What looks as if it were not what it is stays settled, also where the answer agrees with the likeliest.
+    strange = match.question is not None and bool(match.question.unclear)
+    told = {k: v for k, v in saw.items() if look.get(k) != (v if strange else plain(v))}
     draft.add("settled", told=told)
     if chosen.kind == "rolled":
         answered(draft, chosen)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from companion.landings import landings
 from companion.sight import DOUBTFUL
-from tests.companion.arena import Arena, figure
+from tests.companion.arena import NAMES, Arena, figure
 from tests.companion.table import TestTable
+from vision.figures import UNKNOWN
+from vision.reading import Fact, Piece
 
 STARTED = ("start p1=ari p2=bruma", "order p1=200 p2=100 ~2")
 PLACE = (120.0, 410.0)
@@ -55,6 +59,68 @@ def test_an_unread_figure_that_is_picked_up_is_missed() -> None:
     assert arena.kind == "illegal"
     assert arena.match.judgement is not None
     assert arena.match.judgement.words.id == "moogui.taken_too_early"
+
+
+def test_an_unread_figure_that_lies_elsewhere_and_otherwise_is_not_taken_for_what_was_answered() -> None:
+    arena = unread_throw()
+    arena.answer({"figure:ari": "immune"})
+    moved = figure("ari", "4", (400.0, 100.0), unread=0.5)
+    arena.done(0)
+    arena.see(moved, times=3)
+    question = arena.match.question
+    assert arena.kind == "illegal" or question is not None
+    if question is not None:
+        assert {"figure:ari": "4"} in [dict(c.facts) for c in question.choices]
+
+
+def stranger(xy: tuple[float, float]) -> Piece:
+    """A thing with faces that is none of the figures."""
+    piece = figure("ari", "2", xy)
+    levels = tuple(-40.0 for _ in NAMES)
+    return replace(piece, facts={**piece.facts, "figure": Fact((*NAMES, UNKNOWN), (*levels, 0.0))})
+
+
+class TestAStrangerThatIsLeftLying:
+    def asked(self) -> tuple[Arena, Piece]:
+        """Ada's throw has been recorded while something strange lies there, and the table was asked about that once."""
+        arena = Arena(*STARTED)
+        thrown = figure("ari", "3", (200.0, 200.0))
+        arena.see(thrown, stranger((450.0, 450.0)), times=3)
+        arena.done(0)
+        arena.see(thrown, stranger((450.0, 450.0)), times=3)
+        arena.done(0)
+        arena.see(thrown, stranger((450.0, 450.0)), times=3)
+        self.nothing(arena)
+        assert arena.texts[2:] == ["throw p1 ari ari=3", "end p1"]
+        assert arena.match.questions == 1
+        return arena, thrown
+
+    @staticmethod
+    def nothing(arena: Arena) -> None:
+        question = arena.match.question
+        if question is not None:
+            unchanged = next(c.value for c in question.choices if c.kind == "unchanged")
+            assert arena.say("answer", question=question.id, value=unchanged).ok
+
+    def test_is_not_asked_about_again(self) -> None:
+        arena, thrown = self.asked()
+        then = (thrown, figure("bruma", "5", (300.0, 100.0)), stranger((450.5, 449.0)))
+        for presses in range(2):
+            arena.see(*then, times=2)
+            arena.done(1)
+            arena.see(*then, times=3)
+            assert arena.match.question is None, presses
+        assert arena.texts[4:6] == ["throw p2 bruma bruma=5 ari=3", "end p2"] or arena.texts[4:6] == [
+            "throw p2 bruma ari=3 bruma=5",
+            "end p2",
+        ]
+        assert arena.refolded() == arena.match
+
+    def test_is_asked_about_when_it_lies_elsewhere(self) -> None:
+        arena, thrown = self.asked()
+        arena.done(1)
+        arena.see(thrown, stranger((380.0, 300.0)), times=3)
+        assert arena.match.question is not None
 
 
 @pytest.mark.parametrize("doubtful", [True, False])
