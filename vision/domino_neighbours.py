@@ -17,6 +17,8 @@ GRID = 7, 3
 """Points along and across a face at which its colour is taken."""
 ALIKE = 0.3
 """A place is of the tiles' material when its colour lies at least this share of the way from the table's to theirs."""
+ALIKE_HUE, HUES_APART = 0.6, 0.05
+"""So does its hue, in a shadow, where the tiles' is far enough from the table's (shares of all light in a colour)."""
 
 
 def neighbours(pyramid: Pyramid, verdicts: Sequence[Verdict]) -> list[Place]:
@@ -45,8 +47,19 @@ def of_material(pyramid: Pyramid, tiles: Sequence[Spot], quads: NDArray[np.float
     body = np.median(_colours(pyramid, np.array([s.quad for s in tiles])), axis=0)
     whole = pyramid.level(0)
     ground = np.median(whole[:: max(1, whole.shape[0] // 60), :: max(1, whole.shape[1] // 60)].reshape(-1, 3), axis=0)
-    way = (body - ground) / max(float(np.sum((body - ground) ** 2)), 1.0)
-    return np.asarray((_colours(pyramid, quads) - ground) @ way > ALIKE)
+    colours = _colours(pyramid, quads)
+    alike = _share(colours, ground, body) > ALIKE
+    hues = [c / np.maximum(c.sum(axis=-1, keepdims=True), 1.0) for c in (colours, ground, body)]
+    # In a shadow a tile may be darker than lit table, but has its own hue still.
+    if np.linalg.norm(hues[2] - hues[1]) > HUES_APART:
+        alike |= _share(*hues) > ALIKE_HUE
+    return np.asarray(alike)
+
+
+def _share(colours: NDArray[np.float64], ground: NDArray[np.float64], body: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far the colours (n, 3) lie on the way from the table's to the tiles' (0..1)."""
+    way = body - ground
+    return np.asarray((colours - ground) @ way / max(float(way @ way), 1e-6))
 
 
 def _on(points: NDArray[np.float64], tiles: Sequence[Spot]) -> NDArray[np.bool_]:

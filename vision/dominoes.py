@@ -12,7 +12,7 @@ import numpy as np
 from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
-from vision.domino_choice import FACE_DOWN, THICK_MM, Verdict, alike, apart, tile_chance
+from vision.domino_choice import FACE_DOWN, THICK_MM, Spot, Verdict, alike, apart, tile_chance
 from vision.domino_eyes import DominoEyes
 from vision.domino_neighbours import Place
 from vision.dominoes_line import line_facts
@@ -27,6 +27,8 @@ SHARPNESS = 2.0
 KEPT = 0.1
 """A place that is a tile less likely than this is passed over."""
 DARK = 12.0
+BEYOND, NIGHT = 0.75, 16.0
+"""How far beyond a line's end it is looked (tile lengths), and the level that the brightest there must reach."""
 Known = tuple[tuple[float, float], float, float]
 """Where a tile lay before: its middle (x, y) and its length in mm, its direction in degrees."""
 
@@ -58,10 +60,15 @@ class DominoReader:
         troubles = [] if self._registration is None or pose is not None else ["vision.no_board"]
         covers = None if self._profile is None or self._camera is None else printed(self._profile, self._camera)
         verdicts = [v for v in self._eyes.look(image, self._known_px(known_mm), covers) if tile_chance(v) > KEPT]
-        pieces = tuple(self._piece(v) for v in apart(alike(verdicts, self._camera)))
+        verdicts = apart(alike(verdicts, self._camera))
+        pieces = tuple(self._piece(v) for v in verdicts)
         if not pieces:
             troubles.append("vision.too_dark" if float(image.mean()) < DARK else "vision.no_dominoes")
-        return replace(blank, pieces=pieces, facts=line_facts(pieces), troubles=tuple(troubles))
+
+        def seen(end: int, inner: int) -> bool:
+            return _seen_beyond(image, verdicts[end].spot, verdicts[inner].spot)
+
+        return replace(blank, pieces=pieces, facts=line_facts(pieces, seen), troubles=tuple(troubles))
 
     def agree(self, look: Mapping[str, str]) -> None:
         """Nothing is learned at the table: every make of tile is read alike."""
@@ -110,6 +117,16 @@ class DominoReader:
         turn = math.degrees(math.atan2(along[1], along[0]))
         outline = tuple((float(x), float(y)) for x, y in quad)
         return Piece("domino", (float(middle[0]), float(middle[1])), sigma, facts_of(verdict), turn, outline, unit)
+
+
+def _seen_beyond(image: Image, end: Spot, inner: Spot) -> bool:
+    """Whether a tile would be seen beyond the end of a line: not in the dark (nor out of the picture)."""
+    (x, y), (from_x, from_y) = end.middle, inner.middle
+    far = BEYOND * end.length / max(math.dist(end.middle, inner.middle), 1e-6)
+    x, y, half = x + (x - from_x) * far, y + (y - from_y) * far, end.length / 4
+    rows, columns = (slice(max(0, round(v - half)), max(0, round(v + half))) for v in (y, x))
+    part = image[rows, columns]
+    return part.size > 0 and bool(np.percentile(part.max(axis=2), 95) >= NIGHT)
 
 
 def facts_of(verdict: Verdict) -> dict[str, Fact]:

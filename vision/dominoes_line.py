@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,22 +40,27 @@ class Line:
     certain: bool
 
 
-def line_facts(pieces: Sequence[Piece]) -> dict[str, Fact]:
+def line_facts(pieces: Sequence[Piece], seen: Callable[[int, int], bool] = lambda one, two: True) -> dict[str, Fact]:
     """Facts of the line: `line:order` (piece indices joined by ">"), `line:start` and `line:finish` (the open values).
 
-    Empty when fewer than two tiles touch. A doubtful order or end has no lead.
+    Empty when fewer than two tiles touch. A doubtful order or end has no lead. `seen(end, inner)` tells whether the
+    table can be seen where a tile beyond the piece `end` would lie, in line with the piece `inner` next to it: where it
+    cannot, neither the order nor this end is certain.
     """
     line = line_of(pieces)
     if line is None:
         return {}
-    doubt = math.log(0.4) if not line.certain else math.log(1e-4)
-    order = ">".join(str(i) for i in line.order)
-    facts = {"line:order": Fact((order, "?"), (math.log1p(-math.exp(doubt)), doubt))}
-    for name, place, k in (("start", 0, 0), ("finish", -1, 1)):
-        piece, side = pieces[line.order[place]], line.sides[place][k]
+    order = line.order
+    ends = [seen(order[0], order[1]), seen(order[-1], order[-2])] if len(order) > 1 else [True, True]
+    doubt = math.log(0.4) if not (line.certain and all(ends)) else math.log(1e-4)
+    facts = {"line:order": Fact((">".join(map(str, order)), "?"), (math.log1p(-math.exp(doubt)), doubt))}
+    for name, place, k, clear in (("start", 0, 0, ends[0]), ("finish", -1, 1, ends[1])):
+        piece, side = pieces[order[place]], line.sides[place][k]
         fact = piece.facts["left" if side == "middle" else side]
-        if not line.certain:
-            fact = Fact(fact.values, tuple(x * 0.3 for x in fact.log_likelihoods), reason="unclear")
+        if not (line.certain and clear):
+            fact = Fact(
+                fact.values, tuple(x * 0.3 for x in fact.log_likelihoods), reason="unclear" if clear else "dark"
+            )
         facts[f"line:{name}"] = fact
     return facts
 

@@ -106,3 +106,13 @@ def test_the_newly_laid_tile_is_the_one_where_none_lay() -> None:
     after = Reading(1, 1.0, pieces=tuple(piece(t) for t in (tiles[2], tiles[0], tiles[1])))
     assert [p.xy for p in newly_laid(before, after)] == [tiles[2].centre_mm]
     assert newly_laid(after, before) == ()
+
+
+def test_where_nothing_can_be_seen_beyond_an_end_neither_it_nor_the_order_is_certain() -> None:
+    pieces = [piece(t) for t in row((1, 2), (2, 3), (3, 4))]
+    facts = line_facts(pieces, lambda end, inner: (end, inner) != (2, 1))
+    assert not facts["line:order"].sure(SURE_LEAD)
+    ends = [facts["line:start"], facts["line:finish"]]
+    assert sorted(f.sure(SURE_LEAD) for f in ends) == [False, True]
+    assert next(f for f in ends if f.sure(SURE_LEAD)).best == "1"
+    assert all(f.sure(SURE_LEAD) for f in line_facts(pieces, lambda end, inner: True).values())
