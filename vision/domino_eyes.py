@@ -39,6 +39,8 @@ place less likely than the second to hold a tile holds none."""
 SAME = 0.2
 """Nothing else lies where a clear tile's middle is nearer than this (in its lengths)."""
 NEVER = -20.0
+WITNESS = 3.0
+"""Where the pips, looked up by hand, lie as both halves say, these are likelier by this (natural log odds)."""
 ROUNDS, PUT = 3, 0.03
 """A spot is squared up anew at most so often, until it moves by less than the second (in tile lengths)."""
 SURE_TILE, MORE_LOOKS = 0.99, ((180.0, 1.0), (0.0, 1.05), (180.0, 0.95))
@@ -197,6 +199,9 @@ class DominoEyes:
             if row.argmax() in (5, 6) and beyond_six(patch, int(row.argmax())):
                 row[:7] = np.logaddexp.reduce(row[:7]) - math.log(7)
         logs = logs.reshape(len(spots), 2, 9)
+        plain = agree(pyramid, spots, logs.argmax(axis=2)) & [s.tile > SURELY for s in spots]
+        best = logs[plain].max(axis=2, keepdims=True)
+        logs[plain] = log_softmax(np.asarray(logs[plain] + WITNESS * (logs[plain] == best), np.float32))
         return [Verdict(s, np.asarray(h, np.float32)) for s, h in zip(spots, logs, strict=True)]
 
 
