@@ -72,17 +72,18 @@ class Demo:
         self._states: list[Any] = []
         self._awaited_s: float | None = None
 
-    def run(self, turns: int | None = None) -> Tally:
-        """Plays until `turns` turns are made in all (None: until stopped)."""
+    def run(self, turns: int | None = None, games: int | None = None) -> Tally:
+        """Plays until `turns` turns are made in all, or `games` games played to their end (neither: until stopped)."""
         try:
-            while turns is None or self._made < turns:
+            while (turns is None or self._made < turns) and (games is None or self.tally.ended < games):
                 try:
                     self._begin()
                     while self.service.match.phase == "playing" and (turns is None or self._made < turns):
                         self._mischief()
                         if self.service.match.phase == "playing":
                             self._turns()
-                    if turns is None:
+                    self.tally.ended += self.service.match.phase == "over"
+                    if turns is None and games is None:
                         self.room.rest(5.0)
                 except Disturbed:
                     self._wait_for_the_guest()
@@ -420,7 +421,8 @@ class Demo:
         if not fitting:
             offered = [c.words.id for c in question.choices]
             self.tally.fault(f"a question did not offer the truth: {offered}")
-        value = (fitting or list(question.choices))[0].value
+        otherwise = [c for c in question.choices if c.value == "other"]
+        value = (fitting or otherwise or list(question.choices))[0].value
         self.service.submit("answer", {"question": question.id, "value": value}, self._fingers)
 
     def _set_right(self) -> None:

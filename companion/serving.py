@@ -62,7 +62,8 @@ def demo(args: argparse.Namespace) -> int:
         playing.room.on_tick = House(
             service, disk, data, playing.room.clock.now_s, FaultyWall(playing.room.clock, playing.room.faults)
         ).check
-        if args.turns is None or args.port is not None or args.host is not None:
+        endless = args.turns is None and args.games is None
+        if endless or args.port is not None or args.host is not None:
             port = args.port if args.port is not None else 8000
             server = _server(service, bulletin, games, data, args.host or "127.0.0.1", port)
             server.add_clips(clips)
@@ -71,10 +72,10 @@ def demo(args: argparse.Namespace) -> int:
             stack.enter_context(server)
             print(f"{entry.name} plays at {server.url}{f' (phones: {server.join_url})' if server.join_url else ''}")
             print(f"seed {seed}; Ctrl-C ends it", flush=True)
-            if args.turns is None and not args.no_browser:
+            if endless and not args.no_browser:
                 webbrowser.open(server.url)
-        tally = playing.run(args.turns)
-        if args.turns is not None:
+        tally = playing.run(args.turns, args.games)
+        if not endless:
             for fault in tally.faults:
                 print(f"wrong: {fault}")
             print(tally.asides)

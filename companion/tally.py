@@ -16,6 +16,8 @@ class Tally:
     right: int = 0
     asked: int = 0
     wrong: int = 0
+    ended: int = 0
+    """Games played to their end."""
     illegal: dict[str, int] = field(default_factory=dict)
     takebacks: int = 0
     mishaps: dict[str, int] = field(default_factory=dict)
@@ -36,6 +38,7 @@ class Tally:
         rules = ", ".join(f"{rule} {count}" for rule, count in sorted(self.illegal.items()))
         mishaps = ", ".join(f"{name} {count}" for name, count in sorted(self.mishaps.items()))
         return (
+            f"games played to their end {self.ended}, "
             f"illegal acts named {sum(self.illegal.values())} ({rules or 'none'}), takebacks {self.takebacks}, "
             f"mishaps: {mishaps or 'none'}"
         )

@@ -21,7 +21,7 @@ from vision.registration import Registration, board_corners_px
 from vision.sampling import Floats
 from vision.unchanged import Unchanged
 
-OFF_BOARD = ("top", "dead", *(f"grab:{s}" for s in ("FL", "FR", "LF", "LB", "RF", "RB", "BL", "BR")))
+OFF_BOARD = ("top", "dead", "under", *(f"grab:{s}" for s in ("FL", "FR", "LF", "LB", "RF", "RB", "BL", "BR")))
 """Where a tribesman may be whose cube stands on no cell."""
 
 _SLOPE = 2.5

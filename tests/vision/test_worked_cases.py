@@ -13,6 +13,7 @@ from companion.games.moogh.rules import RULES as MOOGH
 from companion.games.muggins.rules import RULES as MUGGINS
 from companion.referee import Position, Verdict, judge
 from companion.sight import sight_of
+from devices.contract import Frame
 from devices.simulated.contract import SimulatedTable
 from devices.simulated.domino_table import DominoTable
 from devices.simulated.moogh_table import MooghTable
@@ -27,20 +28,22 @@ class Played:
 
     def __init__(self, rules: Rules, state: object, table: SimulatedTable, reader: Reader) -> None:  # type: ignore[type-arg]
         self.rules, self.state, self.table, self.reader = rules, state, table, reader
-        self.number = 0
         self.look()
 
     def look(self) -> Verdict:
         """The verdict on the table as it lies."""
+        reading = self.reader.read(self.picture())
+        assert not reading.troubles
+        return judge(self.rules, Position(self.state), sight_of(reading, self.rules.look(self.state)))
+
+    def picture(self) -> Frame:
+        """The table as it lies, when nobody is busy at it any more."""
         while self.table.stage.busy:
             self.table.stage.advance(0.2)
-        self.number += 1
         frame = self.table.stage.camera().read(0.0)
         self.table.stage.advance(0.1)
         assert frame is not None
-        reading = self.reader.read(frame)
-        assert not reading.troubles
-        return judge(self.rules, Position(self.state), sight_of(reading, self.rules.look(self.state)))
+        return frame
 
     def agree(self, state: object) -> None:
         self.state = state
@@ -58,14 +61,15 @@ class Played:
         return words
 
     def tell(self, turn: str) -> None:
-        """An input that is told; then the table is put as the game says, and it must look so."""
+        """An input that is told; then the table is put as the game says, and it must look so while the game goes on."""
         made = self.rules.parse(turn)
         after = self.rules.apply(self.state, made)
         assert not isinstance(after, Refusal), after
         self.table.perform(self.rules.trace(self.state, made))
         self.agree(after)
-        assert self.look().kind == "unchanged"
-        self.agree(after)
+        if self.rules.outcome(after) is None:
+            assert self.look().kind == "unchanged"
+            self.agree(after)
 
 
 def muggins(seed: int) -> Played:
@@ -117,17 +121,50 @@ def test_moogh_rage_three_turn_then_shake_from_drawn_pictures() -> None:
 
 
 def test_moogh_score_die_example_from_drawn_pictures() -> None:
-    """Printed example: equal, one and two for red's team, then a kill for three by the other: one for them."""
+    """Printed example: the teams are equal; green hits, one for red's team; red hits, two; white's hit kills the beast
+    and scores three, so brown's team wins with one. Every roll is told, every die on the table is read after it."""
+    data = copy.deepcopy(dict(cards.default().data))
+    # The beast does nothing but look around, so that only blows change the balance.
+    data["front"] = {row: ["T"] * 4 for row in data["front"]}
+    data["back"] = {row: ["S" if row == "3" and n == 0 else "T" for n in range(4)] for row in data["back"]}
+    data["start"] = {"red": [5, 2], "white": [2, 2], "brown": [4, 4], "green": [2, 3]}
+    state = MOOGH.new(Setup(("A", "B"), {}, {"cards": data}))
     board = load_board("moogh")
-    look = dict(MOOGH.look(MOOGH.new(Setup(("A", "B"), {}))))
-    table = MooghTable(look, board, 2, light="diffuse")
-    reader = MooghReader(TableProfile(board))
-    for value in ("0", "A1", "A2", "B1"):
-        table.perform({"die:points": value})
-        while table.stage.busy:
-            table.stage.advance(0.2)
-        table.stage.advance(0.2)
-        frame = table.stage.camera().read(0.0)
-        assert frame is not None
-        fact = reader.read(frame).facts["die:points"]
-        assert fact.best == value and fact.sure(SURE_LEAD)
+    table = MooghTable(MOOGH.look(state), board, 2, light="diffuse")
+    game = Played(MOOGH, state, table, MooghReader(TableProfile(board)))
+
+    def points_after(*turns: str) -> str:
+        for turn in turns:
+            game.tell(turn)
+        fact = game.reader.read(game.picture()).facts["die:points"]
+        assert fact.sure(SURE_LEAD)
+        return fact.best
+
+    stab = "{0} action Stab", "{0} roll hit 6", "{0} action end"
+    blow = {man: [turn.format(man) for turn in stab] for man in ("red", "white", "brown", "green")}
+    choosing = "red arrow 0", "white arrow 2", "brown arrow 1", "green arrow 1"
+    # Red from the front for two, white and brown for one each: equal.
+    assert points_after(*choosing[:2], *blow["red"], *blow["white"], *choosing[2:], *blow["brown"]) == "0"
+    assert points_after(*blow["green"]) == "A1"
+    away = "red action M1", "red step 4,1"
+    assert points_after("red arrow 0", "white arrow 4", *away, *blow["red"][:2]) == "A2"
+    assert points_after("white action Aim", "white roll hit 6") == "B1"
+    outcome = MOOGH.outcome(game.state)
+    assert outcome is not None and outcome.winners == (1,)
+
+
+def test_moogh_two_trampled_at_once_from_drawn_pictures() -> None:
+    """R-17: push, then save, one after the other; until it is his turn the second has no cell and no cube on any."""
+    data = copy.deepcopy(dict(cards.default().data))
+    data["front"]["1"] = ["M1"] * 4
+    data["start"] = {"red": [5, 2], "white": [5, 3], "brown": [0, 4], "green": [0, 1]}
+    state = MOOGH.new(Setup(("A", "B"), {}, {"cards": data}))
+    board = load_board("moogh")
+    table = MooghTable(MOOGH.look(state), board, 3, light="diffuse")
+    game = Played(MOOGH, state, table, MooghReader(TableProfile(board)))
+    for turn in ("red arrow 0", "white arrow 0", "red action end", "white action end"):
+        game.tell(turn)
+    look = MOOGH.look(game.state)
+    assert (look["beast:origin"], look["cube:red"], look["cube:white"]) == ("4,2", "5,1", "under")
+    game.tell("red roll save:trample 6")
+    assert MOOGH.look(game.state)["cube:white"] == "5,4"

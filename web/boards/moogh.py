@@ -70,11 +70,12 @@ def _beast(look: Mapping[str, str]) -> str:
 
 
 def _spot(look: Mapping[str, str], at: str, number: int, aside: tuple[int, int]) -> tuple[int, int]:
-    """Where a cube is drawn: on its cell, at the beast's edge, on top of it, or aside when he is dead."""
+    """Where a cube is drawn: on its cell, at the beast's edge, on top of it, or aside when he is dead or is about to be
+    pushed from under the beast."""
     if "," in at:
         x, y = (int(n) for n in at.split(","))
         return EDGE + CELL * x, EDGE + CELL * y
-    if at == "dead":
+    if at in ("dead", "under"):
         return aside[0], aside[1] - 6 + 4 * number
     x, y = (EDGE + CELL * int(n) + CELL // 2 for n in look["beast:origin"].split(","))
     if at == "top":
@@ -134,7 +135,7 @@ def kinds() -> tuple[Kind, ...]:
     """Where a cube is, and what dice and cards show."""
     cells = [f"{x},{y}" for y in range(ROWS) for x in range(COLS)]
     values = {
-        "cube": [*cells, *(f"grab:{space}" for space in SPACES), "top", "dead"],
+        "cube": [*cells, *(f"grab:{space}" for space in SPACES), "top", "dead", "under"],
         "die": [*map(str, range(7)), *(f"{team}{n}" for team in "AB" for n in range(1, 13))],
         "rage": [f"{row}.{column}" for row in range(1, 7) for column in range(5)],
         "card": ["front", "back"],
@@ -147,7 +148,7 @@ def kinds() -> tuple[Kind, ...]:
 
 
 def _words(value: str) -> Message:
-    if value in ("top", "dead", "front", "back", *FACINGS):
+    if value in ("top", "dead", "under", "front", "back", *FACINGS):
         return Message(f"moogh.board.{value}" if value not in FACINGS else f"moogh.{value}")
     if value.startswith("grab:"):
         return Message("moogh.board.grab", (("space", value[5:]),))

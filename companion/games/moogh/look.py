@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from companion.games.contract import Explanation, Look, Refusal, Story
 from companion.games.moogh.engine import apply, asked, why_no_step
-from companion.games.moogh.geometry import FACINGS, Cell
-from companion.games.moogh.state import Choice, Roll, State, Turn, Walk, at_text, cell_text, parse_cell, turn_text
+from companion.games.moogh.geometry import FACINGS, Cell, footprint
+from companion.games.moogh.state import Choice, Man, Roll, State, Turn, Walk, at_text, cell_text, parse_cell, turn_text
 from companion.games.moogh.waits import Waits
 from companion.games.moogh.work import Work
 
 PIPS = 6
 """More than that no die shows; a second one is used then (R-7), of which the camera knows nothing."""
 
+UNDER = "under"
+
 
 def look(state: State) -> dict[str, str]:
-    """The whole table: `cube:<colour>` a cell `3,1`, `grab:LF`, `top` or `dead`; `die:health` 0..6; `die:rage` 1..6;
+    """The whole table: `cube:<colour>` a cell `3,1`, `grab:LF`, `top`, `dead`, or `under` the beast
+    (trampled and not pushed aside yet, so that it can lie on no cell); `die:health` 0..6; `die:rage` 1..6;
     `rage:cell` row and column on the action card, `3.2`; `card:side` front or back; `die:points` `A2`, `B1` or `0`,
     never more than its six pips; `beast:origin` its north-west cell; `beast:facing` north, east, south or west."""
     team = "A" if state.balance > 0 else "B"
@@ -26,8 +29,12 @@ def look(state: State) -> dict[str, str]:
         "rage:cell": f"{state.level}.{state.column}",
         "card:side": state.side,
         "die:points": f"{team}{min(abs(state.balance), PIPS)}" if state.balance else "0",
-        **{f"cube:{man.name}": at_text(man.at) for man in state.men},
+        **{f"cube:{man.name}": _place(state, man) for man in state.men},
     }
+
+
+def _place(state: State, man: Man) -> str:
+    return UNDER if man.at in footprint(state.origin) else at_text(man.at)
 
 
 def differences(state: State, seen: Look) -> dict[str, str]:
