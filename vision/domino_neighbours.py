@@ -17,8 +17,9 @@ GRID = 7, 3
 """Points along and across a face at which its colour is taken."""
 ALIKE = 0.3
 """A place is of the tiles' material when its colour lies at least this share of the way from the table's to theirs."""
-ALIKE_HUE, HUES_APART = 0.6, 0.05
-"""So does its hue, in a shadow, where the tiles' is far enough from the table's (shares of all light in a colour)."""
+OFF_HUE, HUES_APART = 0.4, 0.05
+"""So it is in a shadow when its hue is off by less than this share of that way, where the way is longer than the second
+(shares of all light in a colour)."""
 
 
 def neighbours(pyramid: Pyramid, verdicts: Sequence[Verdict]) -> list[Place]:
@@ -51,8 +52,9 @@ def of_material(pyramid: Pyramid, tiles: Sequence[Spot], quads: NDArray[np.float
     alike = _share(colours, ground, body) > ALIKE
     hues = [c / np.maximum(c.sum(axis=-1, keepdims=True), 1.0) for c in (colours, ground, body)]
     # In a shadow a tile may be darker than lit table, but has its own hue still.
-    if np.linalg.norm(hues[2] - hues[1]) > HUES_APART:
-        alike |= _share(*hues) > ALIKE_HUE
+    apart = float(np.linalg.norm(hues[2] - hues[1]))
+    if apart > HUES_APART:
+        alike |= np.linalg.norm(hues[0] - hues[2], axis=1) < OFF_HUE * apart
     return np.asarray(alike)
 
 
