@@ -2,8 +2,8 @@
 
 Each carries its author; a command that cannot be carried out now is answered with a Message, never an exception. What
 only the service can know is added by it, whatever the giver sent: `id`, `manual`, `corners` and `done_expected` of a
-new game, `at_s` of `done` and `declare`, `found` of `hint`, `clip` of `doubt`, `said` of `correct` (what the camera
-says of these facts).
+new game, `corners` of `watch`, `at_s` of `done` and `declare`, `found` of `hint`, `clip` of `doubt`, `said` of
+`correct` (what the camera says of these facts).
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "tap_corners", ("points",)
         ),  # where the board's corners lie in the camera's picture; [] for its markers
+        Command("watch"),  # a game that began by hand: from now on the camera looks too
         Command("referee"),  # look again now, and show every doubt
         Command("pause"),
         Command("resume"),

@@ -98,8 +98,11 @@ class Demo:
         return self.tally.right + self.tally.wrong
 
     def _until(self, done: Callable[[], bool], patience_s: float) -> bool:
-        """Lets time pass until `done`; False when it did not come to it within the patience. Answers questions."""
-        for _ in range(round(patience_s / FRAME_S)):
+        """Lets time pass until `done`; False when it did not come to it within the patience, which nobody loses while
+        something is still being done on the table. Answers questions."""
+        left = round(patience_s / FRAME_S)
+        while left > 0:
+            left -= not self.room.busy
             while self.service.match.paused or self.room.blind:
                 self._awaited_s = None
                 self.room.tick()

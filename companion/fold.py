@@ -320,6 +320,7 @@ _CHANGES: dict[str, Callable[[Match, Mapping[str, Json]], Match]] = {
     "doubted": lambda m, d: replace(m, doubt=(d["key"], d["since_s"])),
     "undoubted": lambda m, d: m,
     "caught_up": lambda m, d: _moved(m, lag=None),
+    "watched": lambda m, d: replace(_moved(m, lag=None), manual=False, recheck=True),
     "rechecked": lambda m, d: replace(_moved(m, lag=None), recheck=True, told={}, unclear=()),
     "lying": _lying,
     "landed": lambda m, d: m,  # where pieces came to rest; nothing is decided by it

@@ -60,9 +60,14 @@ def new_game(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     if start != "table":
         draft.add("started", start={**given, **start} if given and start else start or given or None)
     elif corners:
-        choices = [choice(c, Message("table.corner", (("corner", c),)), "side", facts={"side": c}) for c in corners]
-        draft.ask(Message("table.which_side", (("player", "#0"),)), choices, corners, {})
+        ask_side(draft, corners)
     return OK
+
+
+def ask_side(draft: Draft, corners: list[str]) -> None:
+    """Asks which of the board's corners lies at the first player's left hand."""
+    choices = [choice(c, Message("table.corner", (("corner", c),)), "side", facts={"side": c}) for c in corners]
+    draft.ask(Message("table.which_side", (("player", "#0"),)), choices, corners, {})
 
 
 def shown_name(given: str) -> str:

@@ -15,7 +15,7 @@ from companion.games.contract import Json, Message, Refusal, RulesError, Story
 from companion.judging import finish, position_of, settle, tell_turns
 from companion.landings import settled_landings
 from companion.match import Choice, as_json, message
-from companion.opening import new_game
+from companion.opening import ask_side, new_game
 from companion.referee import judge
 from companion.rolls import answered, entered, told_by
 from companion.sight import plain, sight_by_hand
@@ -169,6 +169,8 @@ def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str], presses: in
     match = draft.match
     if chosen.kind == "side":
         draft.add("side", corner=chosen.facts["side"])
+        if match.manual:
+            draft.add("watched")
         return
     if chosen.kind == "fact":
         check = match.check
@@ -369,6 +371,20 @@ def _referee(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     return Reply(True, Message("table.looking"))
 
 
+def _watch(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
+    """The camera joins a game that began by hand; the next picture is compared with the agreed position."""
+    corners = [str(c) for c in args.get("corners") or ()]
+    if not draft.match.manual:
+        return refused("companion.camera_plays")
+    if draft.match.roll_disputed:
+        return refused("rolls.answer_first")
+    if corners:
+        ask_side(draft, corners)
+    else:
+        draft.add("watched")
+    return Reply(True, Message("table.looking"))
+
+
 _ANY = ("setup", "start_check", "playing", "over")
 _ON = ("playing",)
 _GAME = ("playing", "over")
@@ -389,6 +405,7 @@ _ORDERS: dict[str, tuple[tuple[str, ...], Callable[[Draft, Mapping[str, Json], A
     "declare": (_ON, _declare),
     "agree": (_GAME, _agree),
     "decline": (_GAME, _decline),
+    "watch": (_ON, _watch),
     "referee": (("start_check", "playing"), _referee),
     "pause": (("start_check", "playing"), _plain("paused")),
     "resume": (("start_check", "playing"), _plain("resumed")),

@@ -303,9 +303,10 @@ class Service:
             args["done_expected"] = self._buttons
             start = args.get("start")
             if start == "table":
-                if self._watcher is None:
-                    return Reply(False, Message("companion.no_camera_for_start"))
-                args["corners"] = list(self._watcher.corners)
+                refusal = self._unseeable(str(args.get("game")), args.get("options"))
+                if refusal is not None:
+                    return Reply(False, refusal)
+                args["corners"] = list(eyes.corners) if eyes is not None else []
             elif start == "shuffle":
                 try:
                     args["start"] = self._deal(str(args.get("game")), self._chance) if self._deal else None
@@ -319,6 +320,11 @@ class Service:
                 if isinstance(given, Message):
                     return Reply(False, given)
                 args["given"] = {**args.get("given", {}), **given}
+        elif chose.command == "watch":
+            refusal = self._unseeable(self.match.game, dict(self.match.setup.options))
+            if refusal is not None:
+                return Reply(False, refusal)
+            args["corners"] = list(eyes.corners) if eyes is not None else []
         elif chose.command == "hint" and self._hint is not None and self.match.phase == "playing":
             hint = self._hint(self.match.game)
             if hint is not None and self.match.rules.outcome(self.match.now) is None:
@@ -336,6 +342,16 @@ class Service:
             if not known:
                 args["at_s"] = eyes.latest_s
         return Chose(chose.command, chose.author, args)
+
+    def _unseeable(self, game: str, options: Json) -> Message | None:
+        """Why no camera can read this game's table here; None where one can."""
+        if self._watcher is None:
+            return Message("companion.no_camera_for_start")
+        try:
+            used = self._data(game, options if isinstance(options, dict) else {}) if self._data else None
+        except LookupError:
+            return None
+        return None if used is None or used.seen else Message("companion.board_unseen", (("name", used.name),))
 
     def _settings(self, game: str, options: Json) -> dict[str, Json]:
         """What this table adds to the setup of a new game: its data, whether hints are given, what may be undone."""

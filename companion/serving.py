@@ -28,7 +28,7 @@ from companion.lab import FaultLab
 from companion.process_child import keep_frame
 from companion.record_book import RecordBook
 from companion.recorder import Recorder
-from companion.registry import GameEntry, games_with, rules_of
+from companion.registry import GameEntry, UnknownGameError, games_with, rules_of
 from companion.service import Service
 from companion.words import say
 from devices.faults import Fault, ScenarioError, load_scenario
@@ -53,6 +53,11 @@ def demo(args: argparse.Namespace) -> int:
         clips = Clips(data / CLIPS)
         service = service_of(journal, bulletin, games, clips, hints=args.hints)
         options, count = chosen(entry, args.option), _players(args.players, entry)
+        used = entry.data_used(options)
+        if used is not None and not used.seen:
+            raise UnknownGameError(
+                f"no camera knows the board {used.name!r}: {entry.name} has no simulated table for it"
+            )
         playing = Demo(entry, service, bulletin, seed, speed, _scenario(args.scenario), count, options)
         disk = FaultyDisk(FolderDisk(data), playing.room.faults)
         journal.before_write = disk.before_write

@@ -62,7 +62,7 @@ def snapshot(
         "options": match.setup.options,
         "question": _question(match, asked_clip),
         "manual": match.manual,
-        "acts": tuple(_acts(match)),
+        "acts": tuple(_acts(match, any(d.name == "camera" and d.ok for d in devices))),
     }
     if match.phase == "start_check":
         return _with(base, common, _start(match))
@@ -188,7 +188,7 @@ def _offered(match: Match) -> Iterable[Message]:
         yield offer.words
 
 
-def _acts(match: Match) -> Iterable[Act]:
+def _acts(match: Match, camera: bool) -> Iterable[Act]:
     if match.paused:
         yield Act("resume", Message("table.act_resume"))
         return
@@ -224,6 +224,8 @@ def _acts(match: Match) -> Iterable[Act]:
                     yield Act("declare", said.message, {"text": text}, player, confirm=True)
         if not match.manual:
             yield Act("referee", Message("table.act_look_again"))
+        elif camera:
+            yield Act("watch", Message("table.act_watch"))
         yield Act("pause", Message("table.act_pause"))
 
 

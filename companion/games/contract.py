@@ -144,12 +144,14 @@ class DataUsed:
     """The data that a game is played with: a tile set, a board, cards, a catalogue of figures.
 
     `name` as people know it, `hash` of its contents, `provenance` by table or key (rulebook, source, inferred, invented
-    or owner), and `start`: what must stand in `Setup.start` so that a record needs no file."""
+    or owner), and `start`: what must stand in `Setup.start` so that a record needs no file. `seen`: whether a
+    camera that knows the boards which come with the program can read a table with this data."""
 
     name: str
     hash: str
     provenance: Mapping[str, str]
     start: Mapping[str, Json]
+    seen: bool = True
 
 
 class Rules(Protocol[S, T]):

@@ -187,7 +187,10 @@ def used(path: Path | None, options: Mapping[str, str | int | bool]) -> DataUsed
     except (OSError, UnicodeDecodeError) as error:
         _refuse("layout_unreadable", (), f"{path.name}: {error}", reason=f"{path.name}: {error}")
     layout = load(text)
-    return DataUsed(layout.name, layout.digest, layout.provenance, {"layout": to_data(layout)})
+    # The camera reads the cells of the board that the option names; where moles start makes no difference to it.
+    printed = built_in(str(options.get("layout", BUILT_IN[0])))
+    alike = all(set(getattr(layout, part)) == set(getattr(printed, part)) for part in ("cells", "caves", "tunnels"))
+    return DataUsed(layout.name, layout.digest, layout.provenance, {"layout": to_data(layout)}, alike)
 
 
 def _refuse(rule: str, places: Iterable[str], text: str, **values: str) -> NoReturn:
