@@ -13,7 +13,7 @@ from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.dice_eyes import DiceEyes
-from vision.dice_leaning import BOX_EDGES, leaning, support, upright, usual_upright
+from vision.dice_leaning import AT_RIM, BOX_EDGES, leaning, oddly, support, upright, usual_uprights
 from vision.dice_places import COCKED, EVEN, NONE, Verdict
 from vision.pictures import as_bgr
 from vision.pips import Floats, Found, log_softmax
@@ -57,10 +57,15 @@ class DiceReader:
         troubles = [] if self._registration is None or pose is not None else ["vision.no_board"]
         covers = None if self._profile is None or self._camera is None else printed(self._profile, self._camera)
         verdicts = self._eyes.look(image, covers, None if self._camera is None else self._usual_px)
-        verdicts = [leaning(v, self._upright(v, verdicts)) for v in verdicts]
+        edges = self._uprights(verdicts)
+        verdicts = [leaning(v, up) for v, up in zip(verdicts, edges, strict=True)]
         places = [v.place for v in verdicts if v.logs[NONE] < KEPT]
         if any(v.logs[COCKED] > DOUBT and v.logs[:6].max() > EVEN for v in verdicts):
             supports = self._supports(places, image)
+            if not supports and self._camera is not None:
+                # No rim is seen, maybe for the light alone: what is beside a die whose edge looks odd may be one.
+                askew = [not v.alone and up is not None and oddly(v, up) for v, up in zip(verdicts, edges, strict=True)]
+                supports = {v.place: AT_RIM for v, odd in zip(verdicts, askew, strict=True) if odd}
             verdicts = [leaning(v, None, supports.get(v.place, 0.0) or (-ALONE if v.alone else 0.0)) for v in verdicts]
         pieces = tuple(self._piece(v) for v in verdicts if v.logs[NONE] < KEPT)
         if not pieces:
@@ -96,10 +101,11 @@ class DiceReader:
         (a, b), (c, d) = right - here, down - here
         return BOX_EDGES * self._edge_mm / math.sqrt(max(abs(float(a * d - b * c)), 1e-9))
 
-    def _upright(self, verdict: Verdict, verdicts: Sequence[Verdict]) -> Floats | None:
-        if self._camera is not None:
-            return upright(verdict.place, self._camera, self._edge_mm)
-        return usual_upright([v for v in verdicts if v is not verdict and v.logs[NONE] < EVEN])
+    def _uprights(self, verdicts: Sequence[Verdict]) -> list[Floats | None]:
+        camera = self._camera
+        if camera is not None:
+            return [upright(v.place, camera, self._edge_mm) for v in verdicts]
+        return usual_uprights(verdicts)
 
     def _supports(self, places: Sequence[Found], image: Image) -> dict[Found, float]:
         """What each place says for leaning: on a table whose corners are the tray's own, else by the floor of a tray

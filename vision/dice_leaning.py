@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.geometry import Camera
-from vision.dice_places import COCKED, Verdict
+from vision.dice_places import COCKED, EVEN, NONE, Verdict
 from vision.pips import Floats, Found, log_softmax
 
 BOX_EDGES = 1.27
@@ -38,20 +38,25 @@ def upright(place: Found, camera: Camera, edge_mm: float) -> Floats:
     return np.asarray(share / (BOX_EDGES + 0.6 * float(np.linalg.norm(share))), np.float32)
 
 
-def usual_upright(others: Sequence[Verdict]) -> Floats | None:
-    """How the upright edges of the picture's other dice point: their geometric median, each as likely as it lies flat.
+def usual_uprights(verdicts: Sequence[Verdict]) -> list[Floats | None]:
+    """For each place how the upright edges of the picture's other dice point: their geometric median, each as likely as
+    it lies flat.
 
     None where too few others are seen to say so. Upright edges of one picture are all but parallel.
     """
-    if len(others) < OTHERS:
-        return None
-    ups = np.array([v.up for v in others], np.float64)
-    flat = np.exp([v.logs[:6] for v in others]).sum(axis=1) + 1e-6
-    middle = flat @ ups / flat.sum()
+    if not verdicts:
+        return []
+    ups = np.array([v.up for v in verdicts], np.float64)
+    dice = np.array([v.logs[NONE] < EVEN for v in verdicts])
+    flat = np.exp([v.logs[:6] for v in verdicts]).sum(axis=1, dtype=np.float64) + 1e-6
+    weights = np.where(dice & ~np.eye(len(verdicts), dtype=bool), flat, 0.0)
+    enough = (weights > 0).sum(axis=1) >= OTHERS
+    weights[~enough] = flat
+    middles = weights @ ups / weights.sum(axis=1, keepdims=True)
     for _ in range(15):
-        near = flat / np.maximum(np.hypot(*(ups - middle).T), 0.03)
-        middle = near @ ups / near.sum()
-    return np.asarray(middle, np.float32)
+        near = weights / np.maximum(np.linalg.norm(ups - middles[:, None], axis=2), 0.03)
+        middles = near @ ups / near.sum(axis=1, keepdims=True)
+    return [np.asarray(m, np.float32) if yes else None for m, yes in zip(middles, enough, strict=True)]
 
 
 def support(which: int, spots_mm: NDArray[np.float64], rim_mm: NDArray[np.float64], edge_mm: float) -> float:
@@ -61,6 +66,11 @@ def support(which: int, spots_mm: NDArray[np.float64], rim_mm: NDArray[np.float6
     inside = cv2.pointPolygonTest(rim_mm.astype(np.float32), (float(here[0]), float(here[1])), True) / edge_mm
     alone = np.count_nonzero(np.linalg.norm(spots_mm - here, axis=1) < FREE_OF_DICE * edge_mm) == 1
     return AT_RIM if 0 < inside < RIM_EDGES else -FREE if inside > FREE_OF_RIM and alone else 0.0
+
+
+def oddly(verdict: Verdict, expected: Floats) -> bool:
+    """Whether the upright edge is so far from that of a die that lies flat there that it speaks for leaning."""
+    return float(np.hypot(*(np.array(verdict.up) - expected))) > LEANS_FROM
 
 
 def leaning(verdict: Verdict, expected: Floats | None, support: float = 0.0) -> Verdict:

@@ -140,10 +140,21 @@ def normal_view(image: Image) -> Floats:
     may not stand out further than they do in a close view, where the finder has learned them."""
     step = max(1, math.isqrt(image.shape[0] * image.shape[1] // SAMPLES))
     sample = image[::step, ::step]
-    low, high = np.percentile(sample, (0.3, 99.7))
+    low, high = _percentiles(sample, (0.3, 99.7))
     deviation = max(float(sample.std()), float(high - low) / RANGE_DEVIATIONS, 8.0)
     middle = float(sample.mean())
     return np.asarray(cv2.dnn.blobFromImage(image, 1 / deviation, mean=(middle, middle, middle)), np.float32)
+
+
+def _percentiles(sample: Image, shares: Sequence[float]) -> list[float]:
+    """As `numpy.percentile`, several times as fast for bytes."""
+    below = np.cumsum(np.bincount(sample.ravel(), minlength=256))
+    out = []
+    for share in shares:
+        rank = (int(below[-1]) - 1) * share / 100
+        one, two = np.searchsorted(below, (math.floor(rank), math.floor(rank) + 1), "right").tolist()
+        out.append(one + (rank - math.floor(rank)) * (min(two, 255) - one))
+    return out
 
 
 SAMPLES = 4000

@@ -18,7 +18,7 @@ from calibration.profile import TableProfile
 from companion.census.dicetray import profile_of
 from devices.contract import Frame, Image
 from vision.dice import DiceReader
-from vision.dice_leaning import leaning, support, upright, usual_upright
+from vision.dice_leaning import leaning, support, upright, usual_uprights
 from vision.dice_places import COCKED, NONE, Verdict
 from vision.domino_choice import Spot, alike, wholes
 from vision.domino_choice import Verdict as TileVerdict
@@ -159,10 +159,11 @@ def test_an_edge_that_points_elsewhere_speaks_for_leaning_and_one_that_fits_agai
 
 def test_one_that_leans_among_others_does_not_bend_what_is_usual() -> None:
     others = [die((0.10, 0.02)), die((0.12, 0.0)), die((0.11, 0.01)), die((0.7, -0.4))]
-    usual = usual_upright(others)
+    usual = usual_uprights([die((0.9, 0.9)), *others])[0]
     assert usual is not None
     assert float(np.linalg.norm(usual - np.array([0.11, 0.01]))) < 0.06
-    assert usual_upright(others[:1]) is None
+    assert usual_uprights(others[:2]) == [None, None]
+    assert usual_uprights([]) == []
 
 
 def test_a_die_leans_rather_at_the_rim_than_where_nothing_is_near() -> None:
