@@ -27,8 +27,9 @@ views, down to the second, smaller ones on finer views."""
 LARGE_PX = 45.0
 """Where clear tiles measure less than this in the first search there are none that it cannot see for their size: those
 of a set are alike."""
-NEAR = 0.4
-"""Of places of which the middles are nearer than this (in lengths) one is a tile at most."""
+NEAR, USUAL = 0.6, 0.3
+"""Of places of which the middles are nearer than the first (in lengths) the strongest is looked at before the others;
+so are those of which the length is nearer to the usual than the second (natural log)."""
 FINE_ENOUGH_PX = 18.0
 """While the smallest likely tile measures less than this on the finest level searched, the next finer one is too."""
 FINEST_PX = 2200
@@ -96,12 +97,15 @@ class DominoEyes:
         clear: list[Verdict] = []
         unclear: list[tuple[Place, Spot]] = []
         left = _free(places, known)
+        usual = float(np.median([p[2] for p in left])) if left else 0.0
         while left:
-            # The strongest of those that lie on each other first: where it is clear the others need no glance.
-            wave = _strongest(left)
+            # First the strongest of those that lie on each other, of the usual size: where they are clear, the others
+            # need no glance.
+            wave = _strongest([p for p in left if abs(math.log(p[2] / usual)) < USUAL] or left)
             found, rest = self._glance(pyramid, wave)
             clear, unclear = [*clear, *found], [*unclear, *rest]
             left = _free([p for p in left if p not in wave], clear)
+            left = _possible(pyramid, [(p, _spot(p)) for p in left], clear)
         clear_ones = [*(v for v in known if v.clear), *clear]
         possible = _possible(pyramid, unclear, clear_ones)
         return [*clear, *self.judged(pyramid, self.squared(pyramid, _free(possible, clear)))]
