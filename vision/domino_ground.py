@@ -23,6 +23,10 @@ LIKE = 22.0
 RIM = 0.25
 """Width of the white paper about a marker, in sides of it."""
 
+OTHER, LEAST_CELLS = 0.5, 200
+"""Change of a spot (log) beyond the usual one from which something else lies there, and as few bare spots do not show
+how the light has changed."""
+
 SEEN = 0.7
 """Share of a spot that must have been seen bare before."""
 
@@ -46,6 +50,9 @@ class Ground:
             self._markers |= inside.all(axis=-1)
         self._bare = np.full((*self._at.shape[:2], 3), np.nan, np.float32)
         self._now = self._bare.copy()
+        x, y = np.moveaxis((self._at - self._at.mean(axis=(0, 1))) / np.ptp(self._at, axis=(0, 1)), -1, 0)
+        self._terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=-1).astype(np.float32)
+        self._apart: NDArray[np.float32] | None = None
 
     def look(self, picture: Image, camera: Camera) -> None:
         """Takes in a new picture."""
@@ -57,6 +64,7 @@ class Ground:
         soft = cv2.blur(image, (7, 7))
         colours = cv2.remap(soft, px[..., 0], px[..., 1], cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE)
         self._now = np.asarray(colours, np.float32)
+        self._apart = None
 
     def keep(self, tiles_mm: Sequence[tuple[float, float]]) -> None:
         """Remembers the table where no tile lies; a hand that is over it is not in a picture at rest."""
@@ -64,7 +72,9 @@ class Ground:
         for x, y in tiles_mm:
             clear &= np.hypot(self._at[..., 0] - x, self._at[..., 1] - y) > CLEAR_MM
         fresh = clear & np.isnan(self._bare[..., 0])
-        self._bare[fresh] = self._now[fresh]
+        if fresh.any():
+            self._bare[fresh] = self._now[fresh]
+            self._apart = None
 
     def bare(self, xy_mm: tuple[float, float]) -> bool:
         """Whether the table can be seen at this place, as it looked when nothing lay there."""
@@ -93,9 +103,27 @@ class Ground:
         return float(np.count_nonzero(other)) * CELL_MM**2
 
     def _off(self) -> NDArray[np.float32]:
-        """By how many levels each value differs from the bare one; light changes by one factor for the whole table."""
-        both = self._bare[..., 1] > 5
+        """By how many levels each value differs from the bare one in the light of now."""
+        if self._apart is None:
+            self._apart = np.asarray(np.abs(self._now - self._bare * self._factor()), np.float32)
+        return self._apart
+
+    def _factor(self) -> NDArray[np.float32]:
+        """By what each value has changed with the light alone, (rows, columns, 3): smoothly over the table, since one
+        lamp lights it evenly and the next one from a side. What lies there now is left aside as it fits nothing."""
+        now, bare, terms = (part[::2, ::2] for part in (self._now, self._bare, self._terms))
+        both = bare[..., 1] > 5
         if not both.any():
-            return np.zeros_like(self._now)
-        factor = np.median((self._now[both] + 4.0) / (self._bare[both] + 4.0), axis=0)
-        return np.asarray(np.abs(self._now - self._bare * factor), np.float32)
+            return np.ones_like(self._now)
+        change = np.log((now[both] + 4.0) / (bare[both] + 4.0))
+        usual = np.median(change, axis=0)
+        terms = terms[both]
+        alike = (np.abs(change - usual) < OTHER).all(axis=1)
+        found = np.zeros((terms.shape[1], 3), np.float32)
+        found[0] = usual
+        for _ in range(2):
+            if np.count_nonzero(alike) < LEAST_CELLS:
+                break
+            found = np.asarray(np.linalg.lstsq(terms[alike], change[alike], rcond=None)[0], np.float32)
+            alike = (np.abs(change - terms @ found) < OTHER / 2).all(axis=1)
+        return np.asarray(np.exp(np.clip(self._terms @ found, usual - OTHER, usual + OTHER)), np.float32)

@@ -88,6 +88,23 @@ def test_a_tile_taken_away_leaves_bare_ground() -> None:
     assert (fact.best, fact.hidden) == ("-", False)
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_the_bare_table_is_known_again_where_another_lamp_lights_it_from_elsewhere(side: int) -> None:
+    seat = Seat(7)
+    frame, camera = seat.table.stage.frame(70), seat.reader._tiles.camera
+    assert camera is not None
+    ground = Ground(BOARD)
+    falls_off = np.linspace(1.6, 0.6, frame.bgr.shape[1])[None, ::side, None]
+    ground.look(np.clip(frame.bgr * falls_off, 0, 255).astype(np.uint8), camera)
+    ground.keep([])
+    covered = frame.bgr.copy()
+    x, y = (int(v) for v in camera.project(np.array([(200.0, 0.0, 0.0)]))[0])
+    covered[y - 30 : y + 30, x - 30 : x + 30] = 255 - covered[y - 30 : y + 30, x - 30 : x + 30]
+    ground.look(covered, camera)
+    assert [spot for spot in (-300.0, -150.0, 0.0, 100.0, 300.0) if not ground.bare((spot, 0.0))] == []
+    assert not ground.bare((200.0, 0.0))
+
+
 def test_a_tile_under_a_hand_is_hidden_not_gone() -> None:
     seat = Seat(8)
     seat.lay(line_0="2-4")
