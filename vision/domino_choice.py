@@ -111,14 +111,16 @@ def sizes(spots: Sequence[Spot], clear: Sequence[Verdict]) -> list[str]:
     areas = [_log_area(v.spot) for v in clear if _pips(v)]
     if len(areas) < 2:
         return ["whole"] * len(spots)
-    offs = [_log_area(s) - float(np.median(areas)) for s in spots]
+    usual = float(np.median(areas))
+    offs = [_log_area(s) - usual for s in spots]
     likes = [abs(off) < SLACK * AREA_SPREAD_PX for off in offs]
     parts = [abs(off + math.log(4)) < SLACK * QUARTER_SPREAD for off in offs]
     return ["whole" if w else "half" if h else "" for w, h in zip(likes, parts, strict=True)]
 
 
 def _log_area(spot: Spot) -> float:
-    return math.log(max(_area(spot.quad.astype(np.float64)), 1e-6))
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = spot.quad.tolist()
+    return math.log(max(abs((cx - ax) * (dy - by) - (cy - ay) * (dx - bx)) / 2, 1e-6))
 
 
 def _pips(verdict: Verdict) -> bool:

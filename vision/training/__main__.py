@@ -14,7 +14,7 @@ from torch import nn
 from vision.dice_eyes import JUDGE_PX
 from vision.domino_halves import HALF_PX
 from vision.domino_squares import SQUARER_PX
-from vision.pips import Floats, Net, net_bytes
+from vision.pips import Floats, Net
 from vision.training import dice, dominoes
 from vision.training.data import (
     DiceExample,
@@ -32,16 +32,14 @@ DIE_SCENES, DOMINO_SCENES, STRANGERS = 1000, 1100, 200
 SHARE = 0.4
 """Share of the photographs among the crops of the fine tuning."""
 DIE_FINDER_STEPS, DIE_JUDGE_STEPS, TUNING_STEPS = 1500, 5900, 400
-DIE_SECOND_STEPS, SECOND_TUNING_STEPS = 4500, 500
-JUDGES = (("dice_judge", DIE_JUDGE_STEPS, 0, False), ("dice_second", DIE_SECOND_STEPS, 3, True))
-"""Both judges of dice: the file, steps, seed, and whether trained on harder crops."""
+DIE_SECOND_STEPS, SECOND_TUNING_STEPS = 1400, 500
 DOMINO_FINDER_STEPS, SQUARER_STEPS, HALVES_STEPS, GLANCE_STEPS = 4600, 2200, 3000, 10000
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Trains what is asked for and writes it."""
     parser = argparse.ArgumentParser(prog="python -m vision.training", description=main.__doc__)
-    parser.add_argument("what", choices=("dice", "dice_second", "dominoes", "domino_glance"))
+    parser.add_argument("what", choices=("dice", "dominoes", "domino_glance"))
     parser.add_argument("--photographs", type=Path, help="folder dice_nell with its labels.json (dice only)")
     parser.add_argument("--folds", action="store_true", help="also write one set of files a fold, for validation")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent.parent / "models")
@@ -53,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         train_dominoes(chosen.out, chosen.cache, chosen.what == "domino_glance")
     else:
         photos = photographs(chosen.photographs) if chosen.photographs else []
-        train_dice(chosen.out, chosen.cache, photos, chosen.folds, chosen.what == "dice_second")
+        train_dice(chosen.out, chosen.cache, photos, chosen.folds)
 
 
 def fold_of(index: int) -> int:
@@ -61,30 +59,28 @@ def fold_of(index: int) -> int:
     return index % FOLDS
 
 
-def train_dice(out: Path, cache: Path, photos: Sequence[DiceExample], folds: bool, second_only: bool = False) -> None:
+def train_dice(out: Path, cache: Path, photos: Sequence[DiceExample], folds: bool) -> None:
     """The finder and both judges from simulated scenes, the judges then tuned with the photographs; with `folds` also
-    once without each fold (in `<out>/fold0` ...). `second_only` trains the second judge alone, with the finder of
-    `vision/models`."""
+    once without each fold (in `<out>/fold0` ...)."""
     simulated = scenes(simulated_die_scene, DIE_SCENES, cache) + scenes(stranger_scene, STRANGERS, cache)
     even = np.ones(len(simulated), np.float32)
-    places = [(out, -1), *((out / f"fold{k}", k) for k in range(FOLDS if folds else 0))]
-    if second_only:
-        finder = Net(net_bytes("dice_finder"))
-    else:
-        net = dice.train_finder(simulated, even, DIE_FINDER_STEPS, 0)
-        for place, _ in places:
-            export(net, (1, 3, 64, 64), place / "dice_finder.onnx", {2: "h", 3: "w"})
-        finder = dice.exported(net)
+    net = dice.train_finder(simulated, even, DIE_FINDER_STEPS, 0)
+    finder = dice.exported(net)
     alarms = dice.false_alarms(simulated, finder)
+    first = dice.train_judge(dice.CropBank(simulated, even, alarms), DIE_JUDGE_STEPS, 0)
+    start = {k: v.clone() for k, v in first.state_dict().items()}
+    # The second judge goes on from the first with harder crops.
+    harsh = dice.CropBank(simulated, even, alarms, harsh=True)
+    second = dice.train_judge(harsh, DIE_SECOND_STEPS, 3, rate=1.5e-3, net=first).state_dict()
     photos = dice.tightened(photos, finder)
-    for name, steps, seed, harsh in JUDGES[second_only:]:
-        # The second judge learns from harder crops, so that its errors are others.
-        start = dice.train_judge(dice.CropBank(simulated, even, alarms, harsh), steps, seed).state_dict()
-        start = {k: v.clone() for k, v in start.items()}
-        for place, fold in places:
-            part = [p for i, p in enumerate(photos) if fold_of(i) != fold]
-            judge_net = tuned(simulated, part, finder, start, harsh)
-            export(judge_net, (1, 3, JUDGE_PX, JUDGE_PX), place / f"{name}.onnx", {0: "n"})
+    kept = [(out, list(photos))]
+    if folds:
+        kept += [(out / f"fold{k}", [p for i, p in enumerate(photos) if fold_of(i) != k]) for k in range(FOLDS)]
+    shape = (1, 3, JUDGE_PX, JUDGE_PX)
+    for place, part in kept:
+        export(net, (1, 3, 64, 64), place / "dice_finder.onnx", {2: "h", 3: "w"})
+        export(tuned(simulated, part, finder, start, False), shape, place / "dice_judge.onnx", {0: "n"})
+        export(tuned(simulated, part, finder, second, True), shape, place / "dice_second.onnx", {0: "n"})
 
 
 def tuned(
