@@ -134,7 +134,9 @@ def judge(rules: Rules[Any, Any], position: Position, sight: Sight, looks_tried:
         if look != now:
             tales += _tales_of(rules, position, look, cost, now, sight.measured)
     tales = _with_pieces(tales, now)
-    back = list(_takebacks(rules, position, sight, now, [t.look for t in tales if _by_chance(rules, position, t)]))
+    legal = [t.look for t in tales if t.stories]
+    thrown = [t.look for t in tales if _by_chance(rules, position, t)]
+    back = list(_takebacks(rules, position, sight, now, legal, thrown))
     tales = [_rarer(tale) if any(tale.look == b.look for b in back) else tale for tale in tales] + back
     if position.presses > 1 or not any(t.stories for t in tales):
         tales += _missed(rules, position, looks[0][1], looks[0][0])
@@ -230,7 +232,7 @@ def _by_chance(rules: Rules[Any, Any], position: Position, tale: Tale) -> bool:
 
 
 def _takebacks(
-    rules: Rules[Any, Any], position: Position, sight: Sight, now: Look, thrown: list[Look]
+    rules: Rules[Any, Any], position: Position, sight: Sight, now: Look, legal: list[Look], thrown: list[Look]
 ) -> Iterator[Tale]:
     """Earlier positions that the table may show again, the newest of equal ones; only those that explain the sight. One
     that looks like the base is none: whoever lays that means the base."""
@@ -241,8 +243,10 @@ def _takebacks(
         if cost <= BEYOND and look not in seen:
             seen.append(look)
             prior = TAKEBACK + IDLE * position.presses  # whoever puts back what was done ends no turn by it
-            if number < position.revealed or look in thrown:
-                prior += REVEALED + CHANGE * sum(look[k] != now[k] for k in look)
+            revealed = number < position.revealed or look in thrown
+            if revealed or look in legal:
+                # What a turn is charged with for each change counts here too: both explain the same ones.
+                prior += CHANGE * sum(look[k] != now[k] for k in look) + (REVEALED if revealed else 0.0)
             yield Tale("takeback", -cost - prior, look, number=number)
 
 
