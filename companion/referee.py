@@ -262,10 +262,18 @@ def kinds_of(look: Look) -> Iterator[tuple[list[str], str | None]]:
 
 
 def _missed(rules: Rules[Any, Any], position: Position, look: Look, cost: float) -> Iterator[Tale]:
-    """Two turns of which no reading showed the first alone: every split of the changes into two legal turns."""
+    """Two turns of which no reading showed the first alone: every split of the changes into two legal turns, and all of
+    them made by the second after a first without marks where both have been ended by button."""
     for first, second in _two_turns(rules, position.base, look):
         score = -cost - _turns_cost(position, 2, MISSED) - UNSEEN * (first.unseen + second.unseen)
         yield Tale("missed", score, look, (first, second))
+    if position.provisional is None and position.presses > 1:
+        # The first player may have ended a turn that leaves nothing to see.
+        for first in rules.explain(position.base, rules.look(position.base)).stories:
+            if rules.outcome(first.after) is None:
+                for second in rules.explain(first.after, look).stories:
+                    prior = _turns_cost(position, 2, MISSED) + NEEDED * first.unseen + UNSEEN * second.unseen
+                    yield Tale("missed", -cost - prior, look, (first, second))
     if position.provisional is not None and position.presses > 1:
         for first, second in _two_turns(rules, position.provisional.after, look):
             score = -cost - _turns_cost(position, 3, MISSED) - UNSEEN * (first.unseen + second.unseen)

@@ -112,3 +112,25 @@ def test_a_shield_that_is_picked_up_ends_no_match_before_its_player_says_so() ->
         arena.see(*there, times=2)
         assert arena.texts[-1] == ("shield p1 again ari=3 bruma=2" if again else "shield p1 back")
         assert arena.match.phase == "over"
+
+
+def test_an_unmarked_turn_and_the_next_both_ended_while_the_camera_saw_nothing_are_asked_about() -> None:
+    arena = Arena("start p1=ari p2=bruma", "order p1=100 p2=200 ~2")
+    shield, power = figure("bruma", "6", (200.0, 200.0)), figure("ari", "3", (350.0, 320.0))
+    arena.see(shield, times=2)
+    arena.done(1)
+    arena.see(shield, times=2)
+    arena.see(shield, power, times=2)
+    arena.done(0)
+    arena.see(shield, power, times=2)
+    record = len(arena.texts)
+    arena.done(0)
+    arena.done(1)
+    arena.see(power, times=4)
+    question = arena.match.question
+    assert question is not None, arena.match.judgement
+    offered = [[text for _, text in choice.turns] for choice in question.choices]
+    assert ["end p1", "shield p2 back"] in offered
+    chosen = question.choices[offered.index(["end p1", "shield p2 back"])]
+    assert arena.say("answer", question=question.id, value=chosen.value).ok
+    assert arena.texts[record:] == ["end p1", "shield p2 back"]
