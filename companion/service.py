@@ -22,7 +22,7 @@ from companion.games.contract import DataUsed, Json, Message
 from companion.journal import Journal, JournalError
 from companion.match import GamesByName, Match, as_json
 from companion.moments import Moments
-from companion.sight import said_by
+from companion.sight import DOUBTFUL, said_by
 from companion.snapshots import snapshot
 from companion.step import Step, step
 from companion.tray import Tray
@@ -337,9 +337,10 @@ class Service:
         elif chose.command == "declare":
             args["at_s"] = self._now_s() if eyes is None else eyes.latest_s
         elif chose.command == "done" and eyes is not None and not self.match.manual:
-            # Eyes that see nothing just now will see again: what was done meanwhile is not known until then.
+            # Eyes that see nothing just now will see again: what was done meanwhile is not known until then. What they
+            # are not sure of is judged with the press: with it a doubt matters that did not before.
             known = eyes.current and self.match.provisional is not None and self.match.doubt is None
-            if not known:
+            if not known or any(v.endswith(DOUBTFUL) for k, v in self._said.items() if k not in self.match.told):
                 args["at_s"] = eyes.latest_s
         return Chose(chose.command, chose.author, args)
 

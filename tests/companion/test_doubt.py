@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from companion.bulletin import Bulletin
 from companion.clips import AFTER_S, BEFORE_S, Clips
 from companion.commands import Corners
@@ -195,3 +197,20 @@ def test_what_is_asked_about_is_kept_at_once_and_shown_with_the_answered_turn(tm
     seeing.submit("doubt", number=number)
     assert len(seeing.eyes.kept) == 1
     assert seeing.service.match.contests[0].clip == question.clip
+
+
+@pytest.mark.parametrize("doubtful", [True, False])
+def test_a_turn_ended_while_a_fact_is_in_doubt_waits_for_the_next_reading(tmp_path: Path, doubtful: bool) -> None:
+    seeing = Seeing(tmp_path)
+    before = seeing.table.look()
+    seeing.table.turn()
+    look = seeing.table.look()
+    key = next(k for k in look if k.startswith("path:") and look[k] == before[k])
+    values = [look[key], *(v for v in ("NE", "ES") if v != look[key])]
+    seeing.see(look, weak={key: dict(zip(values, (0.0, -2.0, -30.0), strict=False))} if doubtful else None)
+    assert seeing.service.match.provisional is not None
+    turns = seeing.service.match.turns
+    assert seeing.submit("done").ok
+    assert seeing.service.match.turns == turns + (not doubtful)
+    seeing.see(look)
+    assert seeing.service.match.turns == turns + 1
