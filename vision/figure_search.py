@@ -49,6 +49,8 @@ PLAIN = 0.94
 """Likeness from which no veil is looked for."""
 VEILED = 4.0
 """How much a look that needs a veil is less likely (nats)."""
+FAR_MM = 60.0
+"""No figure is seen on the floor farther from where it lies."""
 RING_MM = 30.0
 """Width of the floor beside a figure that tells how it glows there."""
 
@@ -124,7 +126,10 @@ def scan(
     """
     solid = wardrobe.solid
     there = []
+    low, high = points.min(axis=0) - FAR_MM, points.max(axis=0) + FAR_MM
     for old, still in before.items():
+        if np.any(old.place[:2] < low) or np.any(old.place[:2] > high):
+            continue
         if is_covered(old.rest, old.place, view, floor, mask, solid):
             if still:
                 return old

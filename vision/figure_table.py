@@ -22,6 +22,8 @@ ABSENT, IMMUNE, OUT = "-", "immune", "out"
 VALUES = (*(str(n) for n in range(1, FACES + 1)), IMMUNE, OUT, ABSENT)
 LEAST = -24.0
 """Log-likelihood below which nothing is told apart."""
+LEAST_SHARE = math.exp(2 * LEAST)
+"""The least probability that is counted with."""
 AROUND = 2.0
 """Standard deviations of the places that are told as their uncertainty."""
 BUSY, STRANGE, ALIKE = 4.0, 3.0, 0.5
@@ -111,17 +113,18 @@ def table_facts(pieces: Sequence[Piece], names: Sequence[str], overlooks: bool =
     """The facts of the figures called `names`, of the pieces that were read; `overlooks` when there may be more."""
     facts: dict[str, Fact] = {}
     strange = [p for p in pieces if p.facts["figure"].best == UNKNOWN or p.facts["figure"].hidden]
+    shares = [_shares(p.facts["figure"]) for p in pieces]
+    shown = [_shown(p) for p in pieces]
     doubt = 0.0
     for name in names:
-        rated = sorted(((_log_share(p.facts["figure"], [name]), n) for n, p in enumerate(pieces)), reverse=True)
+        rated = sorted(((_log_sum(shares[n], [name]), n) for n in range(len(pieces))), reverse=True)
         if not rated:
             facts[f"figure:{name}"] = Fact(VALUES, (*(-BUSY if overlooks else LEAST,) * (len(VALUES) - 1), 0.0))
             continue
         here, at = rated[0]
         piece = pieces[at]
-        others = [v for v in piece.facts["figure"].values if v != name]
-        absent = max(_log_share(piece.facts["figure"], others), LEAST)
-        fact = _figure(piece, here, absent)
+        absent = max(_log_sum(shares[at], [v for v in shares[at] if v != name]), LEAST)
+        fact = _figure(piece, shown[at], here, absent)
         like = None
         if (strange or overlooks) and fact.best == ABSENT:
             like = _likeness(name, strange)
@@ -137,13 +140,18 @@ def table_facts(pieces: Sequence[Piece], names: Sequence[str], overlooks: bool =
     return facts
 
 
-def _figure(piece: Piece, here: float, absent: float) -> Fact:
-    """What a piece says of the figure that it is with log probability `here`."""
-    faces, where = piece.facts["face"], piece.facts["in"]
-    inside, outside = (max(_log_share(where, [v]), LEAST) for v in ("yes", "no"))
-    rated = [_log_share(faces, [str(n)]) + inside for n in range(1, FACES + 1)]
-    rated += [_log_share(faces, ENDS) + inside, outside]
-    levels = [max(here + x, 2 * LEAST) for x in rated]
+def _shown(piece: Piece) -> list[float]:
+    """Log probabilities of what a piece shows if it is a figure: each face, an end, that it is out."""
+    faces, where = _shares(piece.facts["face"]), _shares(piece.facts["in"])
+    inside, outside = (max(_log_sum(where, [v]), LEAST) for v in ("yes", "no"))
+    rated = [_log_sum(faces, [str(n)]) + inside for n in range(1, FACES + 1)]
+    return [*rated, _log_sum(faces, ENDS) + inside, outside]
+
+
+def _figure(piece: Piece, shown: Sequence[float], here: float, absent: float) -> Fact:
+    """What a piece that shows so says of the figure that it is with log probability `here`."""
+    where = piece.facts["in"]
+    levels = [max(here + x, 2 * LEAST) for x in shown]
     peak = max(*levels, absent)
     unclear = piece.facts["figure"].hidden or (where.hidden and here > absent)
     reason = piece.facts["figure"].reason or (where.reason if where.hidden else "")
@@ -163,7 +171,7 @@ def _likeness(name: str, strange: Sequence[Piece]) -> Piece | None:
 
 def _perhaps(fact: Fact, name: str, piece: Piece) -> Fact:
     """The fact of a figure that is not seen, while this unknown thing may be it."""
-    shown = _figure(replace(piece, facts={**piece.facts, "figure": Fact((name,), (0.0,))}), 0.0, LEAST)
+    shown = _figure(replace(piece, facts={**piece.facts, "figure": Fact((name,), (0.0,))}), _shown(piece), 0.0, LEAST)
     lead = min(fact.lead, ALIKE)
     levels = [max(x, -UNREAD) - lead for x in shown.log_likelihoods[:-1]]
     return Fact(VALUES, (*levels, 0.0), fact.hidden, fact.reason)
@@ -175,8 +183,14 @@ def _weaker(fact: Fact, most: float) -> Fact:
     return replace(fact, log_likelihoods=tuple(x * scale for x in fact.log_likelihoods))
 
 
-def _log_share(fact: Fact, values: Iterable[str]) -> float:
-    """Log probability that the fact is one of these values."""
+def _shares(fact: Fact) -> dict[str, float]:
+    """The probability of each value."""
     peak = max(fact.log_likelihoods)
-    weights = {v: math.exp(x - peak) for v, x in zip(fact.values, fact.log_likelihoods, strict=True)}
-    return math.log(max(sum(weights.get(v, 0.0) for v in values) / sum(weights.values()), math.exp(2 * LEAST)))
+    weights = [math.exp(x - peak) for x in fact.log_likelihoods]
+    total = sum(weights)
+    return {v: weight / total for v, weight in zip(fact.values, weights, strict=True)}
+
+
+def _log_sum(shares: Mapping[str, float], values: Iterable[str]) -> float:
+    """Log probability of being one of these values."""
+    return math.log(max(sum(shares.get(v, 0.0) for v in values), LEAST_SHARE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -34,6 +35,8 @@ SMALLEST_MM2 = 220.0
 REST_MM2, BODY_MM2 = 200.0, 900.0
 """Beside a figure another is looked for where this much covered floor is no shadow, or so much is covered at all (what
 no shadow explains counts twice)."""
+WIDER = 1.02
+"""A thing that no prism explains is looked at again with what is covered beside it, if that makes it so much larger."""
 SHADE_MM2 = 90.0
 """Something as large as a figure of which less than this is more than dark is taken for a shadow."""
 EDGE_CELLS, OUTLINE_CELLS = 12, 50
@@ -226,6 +229,12 @@ class FigureReader:
                 wide = left | (np.asarray(cv2.dilate(left, reach), dtype=np.uint8) & floor.paper)
                 fit = self._fit(picture, view, floor, wide, floor.points(wide), still)
                 if fit is None or fit.mean_likeness < FITTED:
+                    # White sides on a pale floor leave gaps: perhaps it is one thing with what is covered beside it.
+                    whole_mask = _filled(wide, (floor.solid | floor.dark) & (1 - taken), floor, reach) & (1 - taken)
+                    if cv2.countNonZero(whole_mask) > WIDER * cv2.countNonZero(wide):
+                        other = self._fit(picture, view, floor, whole_mask, floor.points(whole_mask), {})
+                        fit = other if other is not None and self._explains(other, view, floor, left, taken) else fit
+                if fit is None or fit.mean_likeness < FITTED:
                     # Never passed over in silence: what is not all shadow is something, and so is what has an outline.
                     body_too = sizes[1] >= (SHADE_MM2 if sizes[0] >= BODY_MM2 / 2 else SMALLEST_MM2)
                     if _sharp(left, edges) >= (EDGE_CELLS if body_too else OUTLINE_CELLS):
@@ -239,6 +248,12 @@ class FigureReader:
                 taken |= np.asarray(cv2.dilate(own, np.ones((3, 3), np.uint8)), dtype=np.uint8)
                 left = _opened(left & (1 - taken))
         return found
+
+    def _explains(self, fit: Fit, view: View, floor: Floor, left: Mask, taken: Mask) -> bool:
+        """Whether the fit covers a good part of what is left, and next to nothing that is explained already."""
+        own = floor.inside(view.to_floor(corners(fit.rest, fit.place, self._solid)))
+        shared, anew = cv2.countNonZero(own & taken), cv2.countNonZero(own & left)
+        return 2 * anew >= cv2.countNonZero(left) and 4 * shared <= cv2.countNonZero(own)
 
     def _fit(
         self, picture: Image, view: View, floor: Floor, left: Mask, points: Array, still: Mapping[Fit, bool]
@@ -291,12 +306,12 @@ class FigureReader:
         low, high = CLIPS
         blinding = min(max((clipped - low) / (high - low), 0.0), 1.0)
         if others:
-            off = _tint(fit.light.astype(np.float64)) - np.median(np.array([light for _, light, _ in others]), axis=0)
+            off = _tint(fit.light.astype(np.float64)) - _median(np.array([light for _, light, _ in others]))
             against = np.minimum(0.5 * np.sum((off / LIGHT_SPREAD) ** 2, axis=1), LIGHT_MOST)
             # Of light that blinds the camera the colour is not known.
             levels = levels - (1.0 - blinding) * against
             coarse_drop, fine_drop = BEHIND[fit.rest]
-            usual = float(np.median([like for _, _, like in others]))
+            usual = statistics.median(like for _, _, like in others)
             even = max(even, usual - coarse_drop + (coarse_drop - fine_drop) * fine)
         counts = weights(fit.exposure, fit.scale)
         stranger = float(evidence(np.full(4, even), counts))
@@ -354,6 +369,12 @@ def _faces() -> tuple[str, ...]:
     return (*(str(k + 1) for k in range(FACES)), *ENDS)
 
 
+def _median(rows: Array) -> Array:
+    """The median (N) of rows (R, N); of so few numpy's own costs more than sorting them."""
+    ordered = np.sort(rows, axis=0)
+    return np.asarray((ordered[(len(rows) - 1) // 2] + ordered[len(rows) // 2]) / 2.0)
+
+
 def _tint(light: Array) -> Array:
     """Colour of light (..., 3) as logarithms without its brightness."""
     logs = np.log(np.maximum(light, 1e-3))
@@ -391,6 +412,12 @@ def _clipped(picture: Image, body: Array) -> float:
     cv2.fillConvexPoly(mask, np.rint(hull).astype(np.int32), 1)
     light = picture[low[1] : high[1], low[0] : high[0]].max(axis=2) >= CLIPPED
     return float(light[mask > 0].mean()) if mask.any() else 0.0
+
+
+def _filled(mask: Mask, covered_cells: Mask, floor: Floor, reach: Mask) -> Mask:
+    """The hull of a mask and of all that is covered within reach of it."""
+    near = np.asarray(cv2.dilate(mask, reach), dtype=np.uint8) & covered_cells
+    return floor.inside(floor.points(_opened(near) | mask))
 
 
 def _opened(mask: Mask) -> Mask:

@@ -247,6 +247,19 @@ class TestOverexposed:
         assert wrong(read(experienced, self.exposed(picture, times, True)), {"koi": "2"}) == {}
 
 
+@pytest.mark.parametrize("floor", [3, 9, 11])
+def test_white_sides_on_a_floor_of_their_own_shade_leave_gaps_and_the_figure_is_known_all_the_same(floor: int) -> None:
+    by = FigureReader(TableProfile(BOARD), [enrolled(p) for p in PRINTS.values()])
+    view = camera_over(BOARD, 1440, 1080, 25.0, -90.0, 3.0, 880.0)
+    standing = [
+        Lying(art("dune"), "bottom", (171.0, 427.0), 90.0 + 25 * floor),
+        Lying(art("bruma"), "top", (430.0, 419.0), 35.0 * floor),
+    ]
+    look = ArenaLook(light=(0.4, 0.4, 1.0), strength=0.45, floor=floor, noise=3.0, blur_px=1.0)
+    reading = by.read(Frame(paint(BOARD, view, standing, look), 1, 0.0, ""))
+    assert sorted(p.facts["figure"].best for p in reading.pieces) == ["bruma", "dune"]
+
+
 @pytest.mark.parametrize("shade", [0.55, 0.62])
 def test_what_is_only_darker_than_the_floor_is_something_if_it_has_an_outline_and_a_shadow_if_not(shade: float) -> None:
     by = FigureReader(TableProfile(BOARD), [enrolled(p) for p in PRINTS.values()])
