@@ -14,7 +14,7 @@ from companion.fold import BrokenHistoryError
 from companion.games.contract import Json, Message, Refusal, RulesError, Story
 from companion.judging import finish, position_of, settle, tell_turns
 from companion.landings import settled_landings
-from companion.match import Choice, as_json, message
+from companion.match import Asked, Choice, as_json, message
 from companion.opening import ask_side, new_game
 from companion.referee import judge
 from companion.rolls import answered, entered, told_by
@@ -164,6 +164,13 @@ def _answer(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
     return OK
 
 
+def _stays(question: Asked | None, key: str) -> bool:
+    """Whether what is answered about a doubtful fact stays settled also where it agrees with the likeliest: it is about
+    a piece that lies freely, or something lies there that is not surely known. Nothing but the piece's moving makes it
+    another doubt."""
+    return question is not None and (bool(question.unclear) or key.partition(":")[2] in question.lying)
+
+
 def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str], presses: int) -> None:
     """What an answer does; of the presses only those that were made before it was asked belong to it."""
     match = draft.match
@@ -177,9 +184,7 @@ def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str], presses: in
         draft.add("start_read", start=None, ready=check.ready, differences=[], places=[], told=dict(chosen.facts))
         return
     look = {**match.rules.look(match.now), **chosen.facts}
-    # What looks as if it were not what it is stays settled, also where the answer agrees with the likeliest.
-    strange = match.question is not None and bool(match.question.unclear)
-    told = {k: v for k, v in saw.items() if look.get(k) != (v if strange else plain(v))}
+    told = {k: v for k, v in saw.items() if look.get(k) != (v if _stays(match.question, k) else plain(v))}
     draft.add("settled", told=told)
     if chosen.kind == "rolled":
         answered(draft, chosen)

@@ -15,6 +15,8 @@ from vision.reading import Fact, Piece
 
 STARTED = ("start p1=ari p2=bruma", "order p1=200 p2=100 ~2")
 PLACE = (120.0, 410.0)
+EDGES = ((0.0, -0.5), (-7.0, 0.0))
+"""How likely a figure lies within the line and without: rather within, surely without."""
 
 
 def unread_throw() -> Arena:
@@ -71,6 +73,23 @@ def test_an_unread_figure_that_lies_elsewhere_and_otherwise_is_not_taken_for_wha
     assert arena.kind == "illegal" or question is not None
     if question is not None:
         assert {"figure:ari": "4"} in [dict(c.facts) for c in question.choices]
+
+
+def test_a_figure_at_the_line_is_asked_about_once_until_it_is_read_otherwise() -> None:
+    arena = Arena(*STARTED, "throw p1 ari ari=2", "end p1")
+    first, thrown = figure("ari", "2", (200.0, 200.0)), figure("bruma", "3", (300.0, 590.0))
+    within, without = (replace(thrown, facts={**thrown.facts, "in": Fact(("yes", "no"), share)}) for share in EDGES)
+    arena.see(first, within, times=2)
+    arena.done(1)
+    arena.see(first, within, times=3)
+    arena.answer({"figure:bruma": "3"})
+    arena.done(1)
+    arena.see(first, within, times=3)
+    assert arena.match.questions == 1 and arena.match.question is None
+    assert arena.texts[4:] == ["throw p2 bruma ari=2 bruma=3", "end p2"]
+    arena.done(0)
+    arena.see(first, without, times=3)
+    assert arena.match.question is not None or arena.kind == "illegal"
 
 
 def stranger(xy: tuple[float, float]) -> Piece:
