@@ -187,7 +187,10 @@ class Room:
         judgement = self._service.match.judgement
         unread = [value for m in (judgement.details if judgement else ()) for _, value in m.values]
         lost = "@vision.reason.out_of_picture" in unread
-        lost |= any(t.words.id == "vision.few_markers" for t in self._bulletin.snapshot().troubles)
+        lost |= any(
+            t.words.id in ("vision.few_markers", "vision.place_out_of_picture")
+            for t in self._bulletin.snapshot().troubles
+        )
         self._lost_ticks = self._lost_ticks + 1 if lost else 0
         if self._lost_ticks * FRAME_S < AIM_S or not self._knocks:
             return False

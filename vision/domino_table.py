@@ -11,6 +11,9 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from calibration.geometry import Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.boneyard import Box, Count, count
@@ -110,7 +113,8 @@ class DominoTableReader:
         )
         self._ground.keep([p.xy for p in reading.pieces])
         self._shown = [p for i, p in enumerate(pieces) if i not in used and self._zone(p) is not None]
-        facts |= self._hand_facts(left_out)
+        unseen = self._unseen(camera, frame.bgr.shape)
+        facts |= self._hand_facts(left_out, unseen)
         if self._yard:
             backs = [p for p in yard if p.facts["kind"].best == "domino" and self._sized(p, HAND_SIZE_SHARE)]
             image = as_bgr(frame.bgr)
@@ -118,7 +122,8 @@ class DominoTableReader:
             facts["count:boneyard"] = self._counted()
         troubles = tuple(t for t in reading.troubles if t != "vision.no_dominoes")
         corners = board_corners_px(self._profile, camera)
-        return replace(reading, facts=facts, troubles=troubles, board_px=corners)
+        notices = ("vision.place_out_of_picture",) if unseen else ()
+        return replace(reading, facts=facts, troubles=troubles, notices=notices, board_px=corners)
 
     def agree(self, look: Mapping[str, str]) -> None:
         """Remembers where the agreed line lies, as it was read last, and whether the boneyard can be counted."""
@@ -217,7 +222,16 @@ class DominoTableReader:
             return Fact(values, (-laid.gone(self._ground.apart(laid.xy)), 0.0))
         return Fact(values, (0.0, 0.0), hidden=True, reason="hand")
 
-    def _hand_facts(self, left_out: Collection[str | None]) -> dict[str, Fact]:
+    def _unseen(self, camera: Camera, shape: Sequence[int]) -> set[str]:
+        """The strips of which an end's middle is out of the picture: a hand shown there may not be seen."""
+        unseen = set()
+        for name, (a, b, c, d) in self._zones.items():
+            ends = camera.project(np.array([(a, (b + d) / 2, 0.0), (c, (b + d) / 2, 0.0)]))
+            if not ((ends >= 0) & (ends < (shape[1], shape[0]))).all():
+                unseen.add(name)
+        return unseen
+
+    def _hand_facts(self, left_out: Collection[str | None], unseen: Collection[str]) -> dict[str, Fact]:
         """The hands in their strips; one beside which lies what was `left_out` of it, or something that was not even
         seen as a tile, is not known as a whole."""
         hands: dict[str, list[Piece]] = {name: [] for name in self._zones}
@@ -229,7 +243,7 @@ class DominoTableReader:
             if tiles:
                 more = self._ground.covered_mm2(self._zones[name], [p.outline for p in tiles]) >= MORE_MM2
                 fact = replace(fact, hidden=True, reason="unclear") if more or name in left_out else fact
-            facts[f"hand:{name}"] = fact
+            facts[f"hand:{name}"] = replace(fact, hidden=True, reason="out_of_picture") if name in unseen else fact
         return facts
 
     def _counted(self) -> Fact:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
 
@@ -103,6 +104,21 @@ def test_the_bare_table_is_known_again_where_another_lamp_lights_it_from_elsewhe
     ground.look(covered, camera)
     assert [spot for spot in (-300.0, -150.0, 0.0, 100.0, 300.0) if not ground.bare((spot, 0.0))] == []
     assert not ground.bare((200.0, 0.0))
+
+
+def test_a_strip_that_has_left_the_picture_says_nothing_of_a_hand() -> None:
+    seat = Seat(8)
+    seat.lay(line_0="2-4")
+    assert not seat.read().notices
+    frame = seat.table.stage.frame(90)
+    for n, share in enumerate((0.05, 0.1, 0.15)):  # the camera sinks, and two of the markers leave its picture
+        shift = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, -share * frame.bgr.shape[0]]], np.float32)
+        pushed = np.asarray(cv2.warpAffine(frame.bgr, shift, frame.bgr.shape[1::-1]), np.uint8)
+        reading = seat.reader.read(Frame(pushed, 91 + n, 91.0 + n, ""))
+    assert reading.notices == ("vision.place_out_of_picture",)
+    hands = [reading.facts["hand:0"], reading.facts["hand:1"]]
+    assert sorted(fact.reason for fact in hands) == ["", "out_of_picture"]
+    assert all(fact.hidden == bool(fact.reason) for fact in hands)
 
 
 def test_a_tile_under_a_hand_is_hidden_not_gone() -> None:
