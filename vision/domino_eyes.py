@@ -39,7 +39,10 @@ GLANCE, GLANCE_NONE = math.log(0.8), 0.005
 place less likely than the second to hold a tile holds none."""
 SAME = 0.2
 """Nothing else lies where a clear tile's middle is nearer than this (in its lengths)."""
-NEVER = -20.0
+NEVER = np.array([-5.0] * 8 + [-6.5], np.float32)
+MOST_TILE = 0.9994
+"""However clear a tile is, no other number, nothing else than a tile, is less likely than the first (natural log), and
+a tile not likelier than the second: those who weigh readings against each other count on doubt being left."""
 WITNESS = 3.0
 """Where the pips, looked up by hand, lie as both halves say, these are likelier by this (natural log odds)."""
 ROUNDS, PUT = 3, 0.03
@@ -125,7 +128,7 @@ class DominoEyes:
         }
         promising = _distinct(list(likely))
         clear = _clear(pyramid, promising, [likely[s] for s in promising])
-        left = [s for s in promising if not any(s is v.spot for v in clear)]
+        left = [s for s in promising if not any(s.quad is v.spot.quad for v in clear)]
         again, turned = self._shown(pyramid, [(*s.middle, s.length, s.angle_deg + 180) for s in left])
         second, both = [], []
         for one, two, other in zip(left, again, turned, strict=True):
@@ -205,7 +208,7 @@ class DominoEyes:
         logs = logs.reshape(len(spots), 2, 9)
         plain = agree(pyramid, spots, logs.argmax(axis=2)) & [s.tile > SURELY for s in spots]
         best = logs[plain].max(axis=2, keepdims=True)
-        logs[plain] = log_softmax(np.asarray(logs[plain] + WITNESS * (logs[plain] == best), np.float32))
+        logs[plain] = _doubted(log_softmax(np.asarray(logs[plain] + WITNESS * (logs[plain] == best), np.float32)))
         return [Verdict(s, np.asarray(h, np.float32)) for s, h in zip(spots, logs, strict=True)]
 
 
@@ -265,6 +268,11 @@ def _possible(pyramid: Pyramid, unclear: Sequence[tuple[Place, Spot]], clear: Se
     return [p for (p, s), of in zip(unclear, size, strict=True) if of == "whole" or s in alike]
 
 
+def _doubted(logs: Floats) -> Floats:
+    """The log-probabilities (..., 9) with the least of doubt that is always left."""
+    return log_softmax(np.maximum(logs, NEVER))
+
+
 def _clear(pyramid: Pyramid, spots: Sequence[Spot], shown: Sequence[Floats]) -> list[Verdict]:
     """Those of the tiles that show without doubt what the log-probabilities (2, 8) say of their halves."""
     sure = [
@@ -275,7 +283,11 @@ def _clear(pyramid: Pyramid, spots: Sequence[Spot], shown: Sequence[Floats]) -> 
     values = np.array([shown[i].argmax(axis=1) for i in sure], np.intp).reshape(-1, 2)
     plain = agree(pyramid, [spots[i] for i in sure], values)
     return [
-        Verdict(spots[i], np.pad(shown[i], ((0, 0), (0, 1)), constant_values=NEVER), True)
+        Verdict(
+            replace(spots[i], tile=min(spots[i].tile, MOST_TILE)),
+            _doubted(np.pad(shown[i], ((0, 0), (0, 1)), constant_values=-20.0)),
+            True,
+        )
         for i, yes in zip(sure, plain, strict=True)
         if yes
     ]
