@@ -327,3 +327,10 @@ def test_when_all_is_over_and_nothing_is_seen_that_is_said() -> None:
     assert isinstance(state, State) and RULES.outcome(state) is not None
     assert [r.rule for r in RULES.explain(state, {}).refusals] == ["moogh.nothing_seen"]
     assert [r.rule for r in RULES.explain(state, {"die:health": "1"}).refusals] == ["moogh.differs"]
+
+
+def test_a_table_for_one_has_two_cubes_and_the_others_lie_on_no_cell() -> None:
+    state = RULES.new(Setup(("a",)))
+    for elsewhere in ("top", "dead", "grab:FL", "-"):
+        seen = {**RULES.look(state), "cube:brown": elsewhere, "cube:white": elsewhere}
+        assert RULES.start_from_look(seen, {}) == {}

@@ -11,7 +11,7 @@ from companion.games.moogh.cards import CardSet
 from companion.games.moogh.engine import settle
 from companion.games.moogh.look import look
 from companion.games.moogh.printed import MEN, SOLO
-from companion.games.moogh.state import BEAST, Man, Rule, State
+from companion.games.moogh.state import BEAST, Man, Rule, State, parse_cell
 from companion.games.moogh.work import Work, men_of
 
 TEAMS = {"A": ("red", "green"), "B": ("brown", "white")}
@@ -80,7 +80,8 @@ def start_from_look(
     """The start of a table laid out as the given card set (else the default one) says, for as many tribesmen as have
     cubes on the board."""
     fixed = dict(given or {})
-    solo = not any(f"cube:{man}" in seen and seen[f"cube:{man}"] != "-" for man in MEN if man not in SOLO)
+    # A camera says of a cube that is not there that it lies on no cell, not where else.
+    solo = not any(parse_cell(seen.get(f"cube:{man}", "-")) for man in MEN if man not in SOLO)
     wanted = look(new(Setup(("",) if solo else ("",) * 4, chosen, {"cards": fixed.get("cards")})))
     # What no camera knows (the beast's facing) is taken as it should be; a cube must be there.
     known = {fact: value for fact, value in wanted.items() if fact in seen or fact.startswith("cube:")}
