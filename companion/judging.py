@@ -15,10 +15,12 @@ from companion.landings import moved, note_landings
 from companion.match import Match
 from companion.proof import proofs
 from companion.referee import LOOKS_OPENED, Position, Tale, Verdict, judge
-from companion.sight import CHANGE, COVERED, DOUBTFUL, Sight, plain, sight_of
+from companion.sight import CHANGE, COVERED, DOUBTFUL, Sight, lead_of, marked, plain, sight_of
 from companion.start_check import check_start
 from vision.reading import SURE_LEAD, Fact, Reading
 
+SURER = 2.0
+"""By how many nats more a fact must lead than when a person settled it against the camera for it to be news."""
 CONFIRM_S = 0.3
 """A withdrawn turn, or the next player's act (it makes a turn final), is believed when seen again after so long."""
 
@@ -284,7 +286,7 @@ def _ask(draft: Draft, verdict: Verdict, sight: Sight) -> None:
 def _said(costs: Mapping[str, float]) -> str:
     """What the camera says of a fact, marked where it is not sure of it."""
     best, *others = sorted(costs, key=costs.__getitem__)
-    return best + DOUBTFUL if any(costs[other] - costs[best] < SURE_LEAD for other in others) else best
+    return marked(best, min((costs[other] - costs[best] for other in others), default=SURE_LEAD))
 
 
 def _open_keys(rivals: tuple[Tale, ...], match: Match) -> list[str]:
@@ -321,17 +323,25 @@ def _untell(draft: Draft, reading: Reading) -> None:
     not, of covered ones that look as they did when the answer was given, and of doubtful ones when something that is
     not surely known lies where nothing such lay: from then on a change will be noticed."""
     facts, told = reading.facts, draft.match.told
-    keys = [k for k, said in told.items() if k in facts and not facts[k].hidden and _news(facts[k], said)]
+    keys = [
+        k
+        for k, said in told.items()
+        if k in facts and not facts[k].hidden and _news(facts[k], said, bool(reading.pieces))
+    ]
     keys += [k for k, said in told.items() if said == COVERED and k in reading.still]
     if draft.match.unclear and moved(draft.match.unclear, reading):
-        keys += [k for k, said in told.items() if said.endswith(DOUBTFUL)]
+        keys += [k for k, said in told.items() if DOUBTFUL in said]
     if keys:
         draft.add("untold", keys=sorted(set(keys)))
 
 
-def _news(fact: Fact, said: str) -> bool:
-    """Whether a fact says something else than it did, or the same surely that was said doubtfully."""
-    return fact.best != plain(said) or (said != plain(said) and fact.sure(SURE_LEAD))
+def _news(fact: Fact, said: str, lies_anywhere: bool) -> bool:
+    """Whether a fact says something else than it did, or the same more surely than it was said. How sure it is of a
+    piece that `lies_anywhere` changes with every knock; on a place of its own that stays."""
+    if fact.best != plain(said):
+        return True
+    surer = not lies_anywhere and fact.lead > lead_of(said) + SURER
+    return DOUBTFUL in said and (fact.sure(SURE_LEAD) or surer)
 
 
 def _sight(match: Match, reading: Reading) -> Sight:

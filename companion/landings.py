@@ -32,7 +32,7 @@ def note_landings(draft: Draft, reading: Reading, keys: Iterable[str], so_far: i
         places = {name: found[0] for name, found in lying.items() if len(found) == 1}
         unclear = unclear_places(reading)
         doubts = {k: said_by(reading.facts[k]) for k in draft.match.rules.look(draft.match.now) if k in reading.facts}
-        saw = {k: said for k, said in doubts.items() if said.endswith(DOUBTFUL)} if unclear else {}
+        saw = {k: said for k, said in doubts.items() if DOUBTFUL in said} if unclear else {}
         if places or unclear:
             draft.add("lying", places=places, unclear=unclear, saw=saw)
 

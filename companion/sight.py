@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -19,7 +20,7 @@ COVERED = "?"
 """What the camera says of a fact that something covers; no value of any fact."""
 
 DOUBTFUL = "~"
-"""Stands behind what the camera says of a fact where it is not sure of it."""
+"""Stands behind what the camera says of a fact where it is not sure of it; then by how many nats it prefers that."""
 
 GLIMPSE = 0.9
 """The most that a fact which something covers can say for one value rather than another: with CHANGE less than what
@@ -98,15 +99,24 @@ def sight_of(reading: Reading, keys: Look) -> Sight:
 
 
 def said_by(fact: Fact) -> str:
-    """What the camera says of a fact: COVERED, or its best value, with DOUBTFUL behind it where it is not sure."""
-    if fact.hidden:
-        return COVERED
-    return fact.best if fact.sure(SURE_LEAD) else fact.best + DOUBTFUL
+    """What the camera says of a fact: COVERED, or its best value, marked where it is not sure of that."""
+    return COVERED if fact.hidden else marked(fact.best, fact.lead)
+
+
+def marked(value: str, lead: float) -> str:
+    """A value as the camera says it that leads by so many nats."""
+    return value if lead >= SURE_LEAD else f"{value}{DOUBTFUL}{lead:.1f}"
 
 
 def plain(said: str) -> str:
     """What the camera says, whether doubtfully or not."""
-    return said.removesuffix(DOUBTFUL)
+    return said.partition(DOUBTFUL)[0]
+
+
+def lead_of(said: str) -> float:
+    """By how many nats the camera preferred what it said; infinite where it was sure, or did not tell."""
+    lead = said.partition(DOUBTFUL)[2]
+    return float(lead) if lead else math.inf
 
 
 def sight_by_hand(look: Look) -> Sight:

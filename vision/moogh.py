@@ -12,6 +12,7 @@ from calibration.geometry import Array, Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.contract import VisionError
+from vision.marker_search import Pose
 from vision.moogh_board import HUES, Cube, Ground, GroundSpec, read_ground
 from vision.moogh_cards import ActionCard, ActionPrint, Card, PointCard, find_cards, read_point_card, rectified
 from vision.moogh_dice import VALUES, Face, read_face
@@ -94,7 +95,14 @@ class MooghReader:
             self._drawn = None
             trouble = "vision.bad_picture" if picture is None else "vision.no_board"
             return Reading(frame.number, frame.time_s, troubles=(trouble,))
-        seen = self._look(picture, pose.camera)
+        seen = self._look(picture, pose)
+        if seen is None:
+            self._drawn = None
+            corners = board_corners_px(self._profile, pose.camera)
+            troubles = ("vision.board_astray",)
+            return Reading(
+                frame.number, frame.time_s, board_px=corners, residual_mm=pose.residual_mm, troubles=troubles
+            )
         self._drawn = pose.camera, seen
         facts = self._told = {**self._beast(seen.ground), **self._card_facts(seen), **self._cubes(seen.ground)}
         return Reading(
@@ -144,11 +152,17 @@ class MooghReader:
             out, label, (int(pixels[0][0]), int(pixels[0][1]) - 4), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (0, 255, 255), 1
         )
 
-    def _look(self, picture: Image, camera: Camera) -> _Seen:
-        """What the picture shows; what looks as it did when it was read last is not read again."""
+    def _look(self, picture: Image, pose: Pose) -> _Seen | None:
+        """What the picture shows, None of a board that lies astray; what looks as it did when it was read last is not
+        read again."""
+        camera = pose.camera
         before = self._drawn[1] if self._drawn is not None and self._drawn[0] is camera else None
         if before is None:
             self._unchanged.forget()
+        if not (before is not None and self._unchanged.same("ground", picture)) and self._registration.astray(
+            picture, pose
+        ):
+            return None
         ground = self._ground(picture, camera, None if before is None else before.ground)
         kept = [before is not None and self._unchanged.same(name, picture) for name in ("action", "points")]
         if before is not None and all(kept):

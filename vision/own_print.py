@@ -36,6 +36,8 @@ LEAST_SCORE = 3.0
 """Spreads of the other cells by which caves or rocks must differ from them."""
 MORE = 2.0
 """How many times further from the plain cells caves must be than most of these are."""
+LEFT_SCORE = 0.6
+"""Score that a print keeps under pieces, hands and bad light: that of one which lies half a cell beside is lower."""
 AHEAD = 1.3
 """How many times better one way up must be than the other where the print tells them apart."""
 ROCKS_ALIKE = 0.5
@@ -90,6 +92,18 @@ def find_board(picture: Image, board: Board, lens: Lens | None = None) -> tuple[
         corners = _centred(picture, corners, board)
     a, b, c, d = ((float(x), float(y)) for x, y in corners)
     return a, b, c, d
+
+
+def lies_here(picture: Image, board: Board, corners_px: Array) -> bool:
+    """Whether the print of a board that `can_find` knows lies between these corners (4, 2 px): not where more speaks
+    against it than hands, pieces and bad light do."""
+    judge = _judge(board)
+    if judge is None:
+        return True
+    corners = np.asarray(corners_px, dtype=np.float64)
+    if judge(picture, _to_px(np.array(board.corners_mm), corners)) < LEFT_SCORE:
+        return False
+    return "pitch_mm" not in board.grid or _unevenness(picture, corners, board) < UNEVEN
 
 
 def _judge(board: Board) -> Judge | None:

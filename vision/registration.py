@@ -14,7 +14,7 @@ from calibration.profile import Point, TableProfile
 from devices.contract import Image
 from vision.contract import VisionError
 from vision.marker_search import ENOUGH, OUTLIER_MM, Corners, MarkerSearch, Pose, refined, residual_mm
-from vision.own_print import can_find, find_board
+from vision.own_print import can_find, find_board, lies_here
 from vision.patches import Patches, quads, remembered, shifts
 from vision.pictures import grey
 from vision.tapped import TappedBoard
@@ -26,6 +26,8 @@ REGION_PX = 12
 """Margin about a marker's last place in which it is looked for again."""
 MARKER_MARGIN, CREPT_PX = 0.3, 1.5
 """Part of a marker's side that its patch reaches beyond it, and the movement up to which patches are followed."""
+ASTRAY_MM = 6.0
+"""A board whose corners are seen further than this from their places was pushed away from its markers."""
 SEARCH_EVERY = 6
 """A board without markers is looked for by its print in one picture of so many: that costs more than any reading."""
 STILL_PX, CREEP_PX = 0.7, 4.0
@@ -49,6 +51,7 @@ class Registration:
         self._own_print = can_find(profile.board)
         self._search: MarkerSearch | None = None
         self._in_vain = 0
+        self._astray, self._doubted = False, 0
         markers = profile.board.markers
         if profile.corners_px:
             if len(profile.corners_px) != 4:
@@ -90,6 +93,26 @@ class Registration:
     def found_by_print(self) -> bool:
         """True while the board is one that was found by its own print, so that its sides may be mistaken."""
         return self._tapped is not None and not self._profile.corners_px
+
+    def astray(self, picture: Image, pose: Pose) -> bool:
+        """Whether the board was pushed away from where its markers, or tapped corners, put it: its print is not there,
+        and is seen elsewhere. Where it is not seen at all it may be covered, and what was known of it still holds."""
+        if not self._own_print or self.found_by_print or picture.ndim != 3:
+            return False
+        corners_px = np.array(board_corners_px(self._profile, pose.camera))
+        if lies_here(picture, self._profile.board, corners_px):
+            self._astray, self._doubted = False, 0
+        elif self._doubted % SEARCH_EVERY == 0:
+            found = find_board(picture, self._profile.board, self._profile.lens)
+            if found is not None:
+                away = np.linalg.norm(
+                    pose.camera.to_plane(np.array(found)) - np.array(self._profile.board.corners_mm), axis=1
+                )
+                self._astray = bool(away.max() > ASTRAY_MM)
+            self._doubted += 1
+        else:
+            self._doubted += 1
+        return self._astray
 
     def turn(self, quarters: int) -> None:
         """From now on the corner that was the board's first counts as the one so many quarters before it."""

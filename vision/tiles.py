@@ -30,6 +30,8 @@ SIZES = ("tile", "tile_height", "door_diameter", "door_height", "pawn_radius", "
 
 UNREAD_SHARE = 0.4
 """When more of the tiles than this are open to view and yet unclear, something is wrong with the whole picture."""
+LOST_SHARE = 0.6
+"""When more than this is hidden or unclear, the board may lie elsewhere: what seems clear is not believed either."""
 WHOLE = 0.97
 """A tile of which less is inside the picture is not read: what is cut off may be what it shows."""
 RELEARN_SHARE = 0.6
@@ -99,6 +101,9 @@ class TileReader:
         if memory is None:
             corners = board_corners_px(self._profile, pose.camera)
             return replace(_without_facts(frame, "vision.no_tiles"), board_px=corners, residual_mm=pose.residual_mm)
+        if _lost(memory.evidence) > LOST_SHARE:
+            reading = _without_facts(frame, fault_of(picture) or "vision.mostly_hidden")
+            return replace(reading, board_px=memory.corners, residual_mm=pose.residual_mm)
         trouble = ""
         if pose.moved:
             trouble = "vision.board_moved"
@@ -267,6 +272,11 @@ def _unread(evidence: Evidence) -> float:
     """The share of tiles that lie open to view and whose path is yet unclear."""
     unclear = ~(evidence["clear"] | evidence["behind"]) & (evidence["inside"] >= WHOLE)
     return float(np.count_nonzero(unclear)) / len(unclear)
+
+
+def _lost(evidence: Evidence) -> float:
+    """The share of tiles that are hidden, or whose path is unclear."""
+    return float(np.count_nonzero(evidence["behind"] | ~evidence["clear"])) / len(evidence)
 
 
 def _loose(evidence: Evidence, stood: tuple[int, int]) -> Bools:

@@ -42,9 +42,17 @@ ALIKE = 3
 ALIEN = 4.0
 """Spreads from its like at which one sample is not the board."""
 
+GOES_ON = 0.5
+"""Part of its own difference from the board by which what lies on a cell may differ from what lies beside it."""
+HAND_CELLS = 4
+"""Fewer covered cells than this are no hand."""
+ENCLOSED = 3
+"""A cell that meets so many covered ones lies under the same hand."""
 ASTRAY = 0.3
 """Part of a token that must be seen about a spot between cells for something to lie there."""
 
+LEAST_SPREAD = np.array([0.012, 0.012, 0.02])
+"""Spreads (red-green, blue-green, brightness; log units) below which no printed board is trusted to lie."""
 PRESENT = 6.0
 """Spreads from the board's own look at which a cell as surely holds something as nothing."""
 
@@ -116,6 +124,7 @@ class CellBoard:
         self._crossings, self._sides = _about(self.poses, self._spots, self._kinds, self._beside)
         self._about_spots = _within(self.poses[:, None, :2] + points, self._spots[:, :2], self._beside, radius)
         self._least = ASTRAY * np.pi * (radius / STEP_MM) ** 2
+        self._near = self._beside @ self._beside.T > 0
         self._basis = _quadratic(self.poses, self.poses)
         self._spot_basis = _quadratic(self._spots, self.poses)
 
@@ -165,7 +174,11 @@ class CellBoard:
             lean[np.flatnonzero(group)[holds]] = reach / np.maximum(foreign.sum(axis=1), 10)
         taken = strange > PRESENT / 2
         odd = self._odd(between)
-        covered, touched = self._covered(odd, odd & ~self._behind(cells.leaning, taken))
+        behind = self._behind(cells.leaning, taken)
+        covered, touched = self._covered(odd, odd & ~behind)
+        covered |= (strange > PRESENT) & self._goes_on(
+            rings[:, 0, :2], np.where(behind[:, None], np.nan, between[:, :2])
+        )
         return Presence(strange, lean, covered, touched, self._astray(alien, strange > UNSURE), crowded, ground)
 
     def _beside_usual(self, rings: Floats, group: Bools) -> Floats:
@@ -190,14 +203,16 @@ class CellBoard:
         centre = middle(cells.samples[:, self.within], axis=1).astype(np.float64)
         basis = self._basis
         plain = self._groups[0].astype(np.float64)
-        off = np.abs(centre - middle(centre[plain > 0], axis=0)).max(axis=1)
+        off = np.abs(centre - middle(centre[plain > 0], axis=0))
         fit: Array = np.zeros((basis.shape[1], 3))
         # First a middle, then a slope, then a curve: tokens side by side at an edge would bend a curve towards them.
         for terms in (3, 3, 3, 6, 6, 6, 6):
-            spread = max(float(spread_of(off[plain > 0], axis=0)), 0.02)
+            # Each channel by its own spread: what is only a little off in hue is much off where light varies more.
+            spread = np.maximum(spread_of(off[plain > 0], axis=0), LEAST_SPREAD)
             fit = np.zeros((basis.shape[1], 3))
-            fit[:terms] = _weighted_fit(basis[:, :terms], centre, plain / (1 + (off / (2 * spread)) ** 4))
-            off = np.abs(centre - basis @ fit).max(axis=1)
+            weight = plain / (1 + ((off / spread).max(axis=1) / 2) ** 4)
+            fit[:terms] = _weighted_fit(basis[:, :terms], centre, weight)
+            off = np.abs(centre - basis @ fit)
         between = cells.between - self._spot_basis @ fit
         return (basis @ fit).astype(np.float32), between.astype(np.float32)
 
@@ -228,6 +243,23 @@ class CellBoard:
         sides = np.where(strange == count, side.sum(axis=1), unexpected.sum(axis=1))
         covered = (strange > 1) & (2 * strange >= count) & (joined | across)
         return np.asarray(covered), np.asarray((strange > 0) & (sides > 1))
+
+    def _goes_on(self, hue: Floats, between: Floats) -> Bools:
+        """Cells whose own hue is also that of two of the crossings about them: a token ends before them, a hand does
+        not. Both are told from the board's own hue."""
+        about = np.concatenate([between, np.full((1, 2), np.nan, dtype=np.float32)])[self._crossings]
+        size = np.linalg.norm(hue, axis=1)
+        alike = np.linalg.norm(about - hue[:, None], axis=2) < GOES_ON * size[:, None]
+        return np.asarray((alike.sum(axis=1) > 1) & (size > NOISE[0] * ODD / 2))
+
+    def rim(self, covered: Bools, holds: Bools) -> Bools:
+        """Cells at a hand's rim, of which too little is seen: those that meet a covered one, at a side or a corner, and
+        seem to hold something, and those that meet several (a hand may look as the board does). None where no more are
+        covered than dirt could."""
+        if int(covered.sum()) < HAND_CELLS:
+            return np.zeros(len(covered), dtype=bool)
+        met = self._near[covered].sum(axis=0)
+        return np.asarray(((met > 0) & holds | (met >= ENCLOSED)) & ~covered)
 
     def _astray(self, alien: Bools, taken: Bools) -> Bools:
         """Cells that seem empty though enough of a token is seen (`alien` samples of cells that seem so) about a spot

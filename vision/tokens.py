@@ -123,8 +123,9 @@ class TokenReader:
         """The facts, or what is wrong with the picture; those told before where the board looks as it did."""
         if self._told is not None and self._told[0] is pose.camera and self._unchanged.same("board", picture):
             return self._told[1], ()
+        astray = self._registration.astray(picture, pose)
         cells = self._board.sample(picture, pose)
-        troubles = no_print(cells)
+        troubles = ("vision.board_astray",) if astray else no_print(cells)
         if troubles:
             self._told = None
             return {}, troubles
@@ -195,10 +196,12 @@ class TokenReader:
         covered, touched = there.covered, there.touched
         scores, foreign = self._scores(strange, hue, white, pale)
         sure = strange > PRESENT
+        # The rim of a hand bites into a token as a busy tile's notch does, and a finger's tip is round.
+        rim = self._board.rim(covered, strange > UNSURE)
         reasons = np.select(
             [
                 ~cells.inside,
-                covered | touched | (sure & foreign),
+                covered | touched | rim | (sure & foreign),
                 sure & (cells.burnt > 0.6),
                 (sure & (there.lean > 0.5)) | there.loose,
                 # Something odd, but no token that is known.
@@ -208,7 +211,7 @@ class TokenReader:
             "",
         )
         scores[(reasons != "") & ~covered] *= 0.1
-        hidden = ~cells.inside | covered | (sure & foreign)
+        hidden = ~cells.inside | covered | rim | (sure & foreign)
         rows = zip(self._keys, scores.round(1).tolist(), hidden.tolist(), reasons.tolist(), strict=True)
         # Most cells look alike: equal facts are made once.
         made: dict[tuple[object, ...], Fact] = {}

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from companion.landings import landings
-from companion.sight import DOUBTFUL
+from companion.sight import DOUBTFUL, marked
 from tests.companion.arena import NAMES, Arena, figure
-from tests.companion.table import TestTable
+from tests.companion.table import LEAD, VALUES, TestTable
 from vision.figures import UNKNOWN
 from vision.reading import Fact, Piece
 
@@ -164,3 +164,18 @@ def test_a_correction_to_what_the_camera_says_already_is_nothing_against_it() ->
     other = next(v for v in ("NE", "ES", "SW", "NW", "NS", "EW") if v != seen[key])
     assert table.say("correct", facts={key: other}, said={key: other}).ok
     assert table.match.told == {}
+
+
+def test_what_was_settled_against_a_doubtful_camera_is_news_when_the_camera_doubts_less() -> None:
+    """What the camera can hardly tell from something else changes into that: it is seen as before, but more surely."""
+    table = TestTable(seed=6, done_expected=True)
+    table.opening()
+    cell = table.texts("R")[0].split()[1][:2]
+    key, seen = f"path:{cell}", table.look()
+    other = next(v for v in ("NE", "ES", "SW", "NW", "NS", "EW") if v != seen[key])
+    assert table.say("correct", facts={key: other}, said={key: marked(seen[key], 0.5)}).ok
+    rest = {v: -LEAD for v in VALUES["path"] if v not in (seen[key], other)}
+    table.see(seen, weak={key: {seen[key]: 0.0, other: -0.6, **rest}}, times=2)
+    assert key in table.match.told, "it looks as it did when it was settled"
+    table.see(seen, weak={key: {seen[key]: 0.0, other: -4.3, **rest}})
+    assert key not in table.match.told
