@@ -101,9 +101,6 @@ class TileReader:
         if memory is None:
             corners = board_corners_px(self._profile, pose.camera)
             return replace(_without_facts(frame, "vision.no_tiles"), board_px=corners, residual_mm=pose.residual_mm)
-        if _lost(memory.evidence) > LOST_SHARE:
-            reading = _without_facts(frame, fault_of(picture) or "vision.mostly_hidden")
-            return replace(reading, board_px=memory.corners, residual_mm=pose.residual_mm)
         trouble = ""
         if pose.moved:
             trouble = "vision.board_moved"
@@ -112,6 +109,9 @@ class TileReader:
         elif memory.unread > UNREAD_SHARE:
             trouble = fault_of(picture) or "vision.unclear"
         facts = memory.facts
+        if _lost(memory.evidence) > LOST_SHARE:
+            trouble = trouble or fault_of(picture) or "vision.mostly_hidden"
+            facts = {k: f if f.hidden else _disbelieved(f) for k, f in facts.items()}
         if trouble == "vision.blurred":
             facts = {k: f if f.reason or f.sure(SURE_LEAD) else replace(f, reason="blur") for k, f in facts.items()}
         troubles = (trouble,) if trouble else ()
@@ -272,6 +272,11 @@ def _unread(evidence: Evidence) -> float:
     """The share of tiles that lie open to view and whose path is yet unclear."""
     unclear = ~(evidence["clear"] | evidence["behind"]) & (evidence["inside"] >= WHOLE)
     return float(np.count_nonzero(unclear)) / len(unclear)
+
+
+def _disbelieved(fact: Fact) -> Fact:
+    """The same fact with nothing said for any value."""
+    return replace(fact, log_likelihoods=(0.0,) * len(fact.values), reason=fact.reason or "unclear")
 
 
 def _lost(evidence: Evidence) -> float:
