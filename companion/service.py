@@ -340,7 +340,7 @@ class Service:
             # Eyes that see nothing just now will see again: what was done meanwhile is not known until then. What they
             # are not sure of is judged with the press: with it a doubt matters that did not before.
             known = eyes.current and self.match.provisional is not None and self.match.doubt is None
-            if not known or any(v.endswith(DOUBTFUL) for k, v in self._said.items() if k not in self.match.told):
+            if not known or any(DOUBTFUL in v for k, v in self._said.items() if k not in self.match.told):
                 args["at_s"] = eyes.latest_s
         return Chose(chose.command, chose.author, args)
 
