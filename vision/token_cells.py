@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -141,8 +142,9 @@ class CellBoard:
         leaning = (self.poses[:, :2] - eye[:2]) * share
         return Cells(_opponent(colours), between, burnt, inside.mean(axis=1) > 0.97, leaning)
 
-    def judge(self, cells: Cells) -> Presence:
-        """What is there on each cell."""
+    def judge(self, cells: Cells, known: Mapping[int, Floats]) -> Presence:
+        """What is there on each cell. `known`: how empty cells of few alike looked when they were agreed on (`empty`),
+        for when too many of them hold something to tell."""
         ground, between = self._light_field(cells)
         relative = cells.samples - ground[:, None]
         rings = np.stack([middle(relative[:, ring], axis=1) for ring in self._rings], axis=1)
@@ -151,7 +153,7 @@ class CellBoard:
         crowded = np.zeros(len(self.poses), dtype=bool)
         alien = np.zeros((len(self.poses), len(self._points)), dtype=bool)
         widest = np.inf
-        for group in self._groups:
+        for number, group in enumerate(self._groups):
             off = self._beside_usual(rings[group], group)
             # The 40 % that are most alike stand for the empty ones: up to half of the cells may hold something.
             at = int(0.4 * (len(off) - 1))
@@ -159,12 +161,15 @@ class CellBoard:
             if group is self._groups[0]:
                 # Of few cells nearly half may hold something, and would pass for the look's own variety.
                 widest = VARIED * spread
-            score = off / spread
-            strange[group] = np.sqrt(np.mean(np.sum(score[..., :2] ** 2, axis=2) + 0.3 * score[..., 2] ** 2, axis=1))
-            crowded[group] = _crowded(score, strange[group] > PRESENT / 2)
+            strange[group], crowded[group] = _rated(off / spread)
             # Sample by sample; some forty cells say well enough how the print looks.
             like = relative[group][:: max(1, int(group.sum()) // 40), :, :2]
             usual = middle(like, axis=0)
+            if crowded[group].any() and number in known:
+                look = known[number]
+                off = rings[group] - np.stack([middle(look[ring], axis=0) for ring in self._rings])
+                strange[group], crowded[group] = _rated(off / widest)[0], False
+                usual = look[:, :2]
             away = np.abs(relative[group][..., :2] - usual)
             alien[group] = (away > ALIEN * np.maximum(spread_of(like - usual, axis=0), NOISE[0])).any(axis=2)
             # Where what is not the board as it is printed there has its middle.
@@ -180,6 +185,16 @@ class CellBoard:
             rings[:, 0, :2], np.where(behind[:, None], np.nan, between[:, :2])
         )
         return Presence(strange, lean, covered, touched, self._astray(alien, strange > UNSURE), crowded, ground)
+
+    def empty(self, cells: Cells, ground: Floats, bare: Bools) -> dict[int, Floats]:
+        """How those of few alike look, against the plain board under this light, that are `bare` (cells): number of the
+        look -> (samples, 3)."""
+        found = {}
+        for number, group in enumerate(self._groups):
+            some = np.flatnonzero(group & bare)
+            if len(some) and int(group.sum()) < MANY:
+                found[number] = np.asarray(middle(cells.samples[some] - ground[some, None], axis=0), dtype=np.float32)
+        return found
 
     def _beside_usual(self, rings: Floats, group: Bools) -> Floats:
         """How far each cell's rings (cells, rings, 3) are off those of its like: of few, off the look that most of them
@@ -358,6 +373,14 @@ def _commonest(rings: Floats) -> Floats:
     nearest = np.argpartition(apart, like, axis=1)[:, : like + 1]
     closest = int(np.argmin(np.take_along_axis(apart, nearest, axis=1).max(axis=1)))
     return middle(rings[nearest[closest]], axis=0)
+
+
+def _rated(score: Floats) -> tuple[Floats, bool]:
+    """How strange each of cells that should look alike is (N,), from scores (N, rings, 3) in spreads; and whether so
+    many hold something that it cannot be told which."""
+    squares = np.sum(score[..., :2] ** 2, axis=2) + 0.3 * score[..., 2] ** 2
+    strange = np.asarray(np.sqrt(np.mean(squares, axis=1)), dtype=np.float32)
+    return strange, _crowded(score, strange > PRESENT / 2)
 
 
 def _crowded(score: Floats, taken: Bools) -> bool:

@@ -90,6 +90,8 @@ class TokenReader:
         self._seen: dict[str, Floats] = {}
         self._light: _Light | None = None
         self._agreed: _Light | None = None
+        self._empty: dict[int, Floats] = {}
+        self._judged: tuple[Cells, Floats] | None = None
         self._unchanged = Unchanged()
         self._told: tuple[Camera, dict[str, Fact]] | None = None
 
@@ -160,6 +162,10 @@ class TokenReader:
         if self._told is None or not look:
             return
         self._agreed = self._light
+        if self._judged is not None:
+            facts = self._told[1]
+            bare = [look.get(key) == "-" == facts[key].best and facts[key].sure(SURE_LEAD) for key in self._keys]
+            self._empty |= self._board.empty(*self._judged, np.array(bare))
         for place, colour in self._seen.items():
             value = look.get(f"cell:{place}", "-")
             if value.startswith("mole"):
@@ -188,7 +194,8 @@ class TokenReader:
         return out
 
     def _facts(self, cells: Cells) -> dict[str, Fact]:
-        there = self._board.judge(cells)
+        there = self._board.judge(cells, self._empty)
+        self._judged = cells, there.ground
         strange, taken = there.strange, there.strange > PRESENT / 2
         hue, white, pale = self._colours(cells.samples, taken, there.ground)
         self._palette.fit(hue[taken & (white < 0.3)])

@@ -144,6 +144,26 @@ def test_caves_that_are_mostly_taken_are_asked_about_or_known_from_before() -> N
     assert [f.best == "-" for f in facts] == [False] * 5 + [True] * 4
 
 
+@pytest.mark.parametrize("light", ["diffuse", "window", "dim"])
+@pytest.mark.parametrize("taken", [6, 7, 8, 9])
+def test_when_nearly_all_caves_are_taken_it_is_known_from_before_how_an_empty_one_looks(taken: int, light: str) -> None:
+    caves = BOARD.grid["groups"]["cave"]
+    look = dict.fromkeys((f"cell:{place}" for place in BOARD.places_mm), "-")
+    look |= {"cell:1,1": "mole1", "cell:-3,1": "mole2", "cell:2,5": "mole3", "cell:-1,-4": "mole4"}
+    reader = TokenReader(TableProfile(BOARD))
+    reader.read(shown(look, 3, "diffuse"))
+    reader.agree(look)
+    late = look | {f"cell:{cave}": f"busy{n % 4 + 1}" for n, cave in enumerate(caves[:taken])}
+    reading = reader.read(shown(late, 3, light))
+    assert not outcome(reading, late)[1]
+    told = [reading.facts[f"cell:{cave}"] for cave in caves]
+    if light == "diffuse":
+        assert sum(f.sure(SURE_LEAD) and not f.reason for f in told) >= 7
+        assert all(f.best == "-" and f.sure(SURE_LEAD) for f in told[taken:])
+    fresh = TokenReader(TableProfile(BOARD)).read(shown(late, 3, light))
+    assert not outcome(fresh, late)[1], "who has not seen them empty asks"
+
+
 def shown(look: Mapping[str, str], seed: int, light: str) -> Frame:
     """A picture of the simulated table."""
     table = TokenTable(look, BOARD, seed, light=light)
