@@ -40,8 +40,6 @@ UPRIGHT = 0.2
 """By how much more than the likeliest lying place the likeliest standing one must fit to be looked at first."""
 CLEAR = {LYING: 0.84, STANDING: 0.75}
 """Likeness from which a place needs no rival."""
-UNEXPLAINED = 0.5
-"""Likeness below which nothing that was tried is what lies there."""
 HOPE = 0.15
 """Likeness from which a descent is worth repeating."""
 GLOW, GLOW_SHARES = 12.0, (0.1, 0.2, 0.32, 0.48, 0.7, 1.0, 1.25)
@@ -61,8 +59,6 @@ _BESIDE = np.stack(
     np.meshgrid(np.arange(-4.5, 5.0, 1.5), np.arange(-4.5, 5.0, 1.5), (-0.09, 0.0, 0.09)), axis=-1
 ).reshape(-1, 3)
 """Steps aside of an unclear fit, mm and rad."""
-_CLOSER = np.stack(np.meshgrid((-1.33, 0.0, 1.33), (-1.33, 0.0, 1.33), (-0.13, 0.13)), axis=-1).reshape(-1, 3)
-"""Steps aside that make the scan's grid three times, and its angles twice as fine, mm and rad."""
 _NUDGES = np.array([(0, 0, 1), (0, 0, -1), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)], dtype=float) * (
     2.5,
     2.5,
@@ -176,12 +172,6 @@ def scan(
             winner = _unveiled(sharp, near, floor, winner, wardrobe)
             if winner.clear:
                 return winner
-    standing = rests[STANDING].places
-    if len(standing) and (winner is None or winner.mean_likeness < UNEXPLAINED):
-        # An end's small print is lost between the places of the scan: once more, closer together.
-        closer = _scanned(soft, near, STANDING, (standing[:, None] + _CLOSER).reshape(-1, 3), wardrobe)
-        fit = _tried(sharp, fair, near, STANDING, *closer.best, wardrobe)
-        winner = _better(winner, _unveiled(sharp, near, floor, fit, wardrobe))
     return winner
 
 
