@@ -240,7 +240,9 @@ class Demo:
     def _put_back(self, turns: int) -> bool:
         """The last final turns are taken back by hand alone: the table is put as it was before them."""
         looks = [self.rules.look(state) for state in self._states[-turns - 1 :]]
-        if len(looks) <= turns or any(one == other for one, other in pairwise(looks)) or self._brought_to_light(turns):
+        if len(looks) <= turns or looks[0] == looks[-1] or any(one == other for one, other in pairwise(looks)):
+            return False
+        if self._brought_to_light(turns):
             return False
         explained = self.rules.explain(self._state, looks[0])
         if explained.stories or explained.unfinished:

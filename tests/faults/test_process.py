@@ -175,7 +175,7 @@ def test_what_breaks_in_the_child_is_said_and_mended(bench: Bench, act: str, say
     bench.turn()
     bench.script.write(bench.table.look(), act)
     bench.service.submit("referee", {}, TABLE)
-    until(lambda: says in bench.now, says)
+    until(lambda: says in bench.said, says)
     assert until(lambda: not bench.now, "it is mended") < 30.0
     bench.turn()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -15,6 +16,15 @@ from tests.web.fake import FakeService, Offer, jpeg
 from web.server import Server
 
 pytestmark = pytest.mark.browser
+
+
+def heard(service: FakeService, count: int = 1) -> list[Any]:
+    """What the service was given, as soon as it is so much: the page hears of a press before the service does."""
+    for _ in range(100):
+        if len(service.given) >= count:
+            break
+        time.sleep(0.05)
+    return service.given
 
 
 def tap(page: Any, place: str) -> None:
@@ -73,7 +83,7 @@ def test_a_pawn_is_carried_by_two_taps_and_an_illegal_turn_is_explained_and_take
     expect(page.locator("#verdict")).to_be_hidden()
     expect(page.locator("#board g.mark")).to_have_count(0)
     assert "c1" in pawns(page)
-    assert service.given[0][1] == {"facts": {"pawn:c1": "-", "pawn:c4": "1"}}
+    assert heard(service)[0][1] == {"facts": {"pawn:c1": "-", "pawn:c4": "1"}}
 
 
 def test_the_program_is_corrected_where_it_is_wrong(server: Server, service: FakeService, opened: Opener) -> None:
@@ -84,7 +94,7 @@ def test_the_program_is_corrected_where_it_is_wrong(server: Server, service: Fak
     page.locator("#sheet").get_by_role("button", name="The program is wrong here").click()
     expect(page.locator("#sheet")).to_be_hidden()
     expect(page.locator("#board g.mark.draft")).to_have_count(0)
-    command, args, _ = service.given[0]
+    command, args, _ = heard(service)[0]
     assert command == "correct"
     assert args["facts"]["path:d5"] == "NS"
 
@@ -108,7 +118,7 @@ def test_a_question_is_answered_by_a_button(server: Server, service: FakeService
     expect(page.locator("#question button")).to_have_count(2)
     page.locator("#question button").first.click()
     expect(page.locator("#question")).to_be_hidden()
-    assert service.given[0][:2] == ("answer", {"question": "q1", "value": "NE"})
+    assert heard(service)[0][:2] == ("answer", {"question": "q1", "value": "NE"})
 
 
 def test_what_cannot_be_undone_is_asked_first(server: Server, service: FakeService, opened: Opener) -> None:
@@ -120,7 +130,7 @@ def test_what_cannot_be_undone_is_asked_first(server: Server, service: FakeServi
     page.get_by_role("button", name="Resign").click()
     page.locator("#ask").get_by_role("button", name="Yes").click()
     page.wait_for_timeout(100)
-    assert service.given[0][:2] == ("declare", {"text": "resign"})
+    assert heard(service)[0][:2] == ("declare", {"text": "resign"})
 
 
 def test_the_record_goes_back_and_is_corrected(server: Server, service: FakeService, opened: Opener) -> None:
@@ -138,7 +148,7 @@ def test_the_record_goes_back_and_is_corrected(server: Server, service: FakeServ
     with page.expect_response("**/api/command"):
         page.get_by_role("button", name="Back to after this turn").first.click()
         page.locator("#ask").get_by_role("button", name="Yes").click()
-    assert [g[:2] for g in service.given[-2:]] == [
+    assert [g[:2] for g in heard(service, 2)[-2:]] == [
         ("correct_turn", {"number": 1, "text": "b3 b2"}),
         ("undo_to", {"number": 1}),
     ]
@@ -146,7 +156,7 @@ def test_the_record_goes_back_and_is_corrected(server: Server, service: FakeServ
     page.get_by_label("Turn in notation").fill("a1 90; a1-c1")
     with page.expect_response("**/api/command"):
         page.get_by_role("button", name="Declare", exact=True).click()
-    assert service.given[-1][:2] == ("declare", {"text": "a1 90; a1-c1"})
+    assert heard(service)[-1][:2] == ("declare", {"text": "a1 90; a1-c1"})
 
 
 def test_a_new_game_with_house_rules(opened: Opener) -> None:
@@ -164,7 +174,7 @@ def test_a_new_game_with_house_rules(opened: Opener) -> None:
         expect(page.locator("#headline")).to_have_text("Iris: your turn")
         expect(page.locator("#players")).to_contain_text("<b>Otto</b>")
         expect(page.locator("#board g.place")).to_have_count(35)
-        assert service.given[0][1] == {
+        assert heard(service)[0][1] == {
             "game": "moguli",
             "players": ["Iris", "<b>Otto</b>"],
             "options": {"cylinder": True, "new_starting_row": False, "ability": "turn"},
