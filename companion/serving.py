@@ -70,9 +70,7 @@ def demo(args: argparse.Namespace) -> int:
         endless = args.turns is None and args.games is None
         if endless or args.port is not None or args.host is not None:
             port = args.port if args.port is not None else 8000
-            server = _server(service, bulletin, games, data, args.host or "127.0.0.1", port)
-            server.add_clips(clips)
-            server.add_records(_records(data, games))
+            server = _server(service, bulletin, games, data, clips, args.host or "127.0.0.1", port)
             server.add_lab(FaultLab(playing.room.faults))
             stack.enter_context(server)
             print(f"{entry.name} plays at {server.url}{f' (phones: {server.join_url})' if server.join_url else ''}")
@@ -133,10 +131,6 @@ def service_of(
     )
 
 
-def _records(data: Path, games: Mapping[str, GameEntry]) -> RecordBook:
-    return RecordBook(data, rules_of, lambda name: games[name].load_sheets())
-
-
 def _entry(games: Mapping[str, GameEntry], name: str, enrolment: Enrolment | None) -> GameEntry:
     """A game with the data of the figures that are enrolled for it."""
     if enrolment is None or enrolment.game != name or enrolment.catalogue is None:
@@ -183,16 +177,20 @@ def _server(
     bulletin: Bulletin,
     games: Mapping[str, GameEntry],
     data: Path,
+    clips: Clips,
     host: str,
     port: int,
-    config: Config | None = None,
+    language: str | None = None,
 ) -> Server:
-    language = config.language if config is not None else None
+    """The pages of a table, its slow motion and its records."""
     offers = [entry.load_rules() for entry in games.values() if entry.has_table]
     forms = {name: form for name, entry in games.items() if (form := entry.load_form()) is not None}
-    return Server(
+    server = Server(
         bulletin, service.submit, host=host, port=port, language=language, offers=offers, data=data, forms=forms
     )
+    server.add_clips(clips)
+    server.add_records(RecordBook(data, rules_of, lambda name: games[name].load_sheets()))
+    return server
 
 
 def run(args: argparse.Namespace) -> int:
@@ -217,9 +215,7 @@ def run(args: argparse.Namespace) -> int:
             words = Message("companion.journal_damaged", (("file", str(damaged)),))
             print(f"companion: {say(words)}", file=sys.stderr)
             service.report(None, "journal file", words)
-        server = _server(service, bulletin, games, data, host, port, config)
-        server.add_clips(clips)
-        server.add_records(_records(data, games))
+        server = _server(service, bulletin, games, data, clips, host, port, config.language)
         if enrolment is not None:
             server.add_enrolment(enrolment)
         stack.enter_context(server)

@@ -96,21 +96,17 @@ class MooghReader:
             trouble = "vision.bad_picture" if picture is None else "vision.no_board"
             return Reading(frame.number, frame.time_s, troubles=(trouble,))
         seen = self._look(picture, pose)
-        if seen is None:
-            self._drawn = None
-            corners = board_corners_px(self._profile, pose.camera)
-            troubles = ("vision.board_astray",)
-            return Reading(
-                frame.number, frame.time_s, board_px=corners, residual_mm=pose.residual_mm, troubles=troubles
-            )
-        self._drawn = pose.camera, seen
-        facts = self._told = {**self._beast(seen.ground), **self._card_facts(seen), **self._cubes(seen.ground)}
+        self._drawn = None if seen is None else (pose.camera, seen)
+        facts: dict[str, Fact] = {}
+        if seen is not None:
+            facts = self._told = {**self._beast(seen.ground), **self._card_facts(seen), **self._cubes(seen.ground)}
         return Reading(
             frame_number=frame.number,
             time_s=frame.time_s,
             facts=facts,
             board_px=board_corners_px(self._profile, pose.camera),
             residual_mm=pose.residual_mm,
+            troubles=() if seen is not None else ("vision.board_astray",),
         )
 
     def agree(self, look: Mapping[str, str]) -> None:
@@ -159,11 +155,9 @@ class MooghReader:
         before = self._drawn[1] if self._drawn is not None and self._drawn[0] is camera else None
         if before is None:
             self._unchanged.forget()
-        if not (before is not None and self._unchanged.same("ground", picture)) and self._registration.astray(
-            picture, pose
-        ):
+        ground = self._ground(picture, pose, None if before is None else before.ground)
+        if ground is None:
             return None
-        ground = self._ground(picture, camera, None if before is None else before.ground)
         kept = [before is not None and self._unchanged.same(name, picture) for name in ("action", "points")]
         if before is not None and all(kept):
             return _Seen(ground, before.action, before.rage, before.points, before.scores)
@@ -174,9 +168,13 @@ class MooghReader:
         self._keep("points", picture, camera, None if points is None else points.card, self._score_mm)
         return _Seen(ground, action, rage, points, scores)
 
-    def _ground(self, picture: Image, camera: Camera, before: Ground | None) -> Ground:
+    def _ground(self, picture: Image, pose: Pose, before: Ground | None) -> Ground | None:
+        """What stands on the board, None where it is not in its place."""
+        camera = pose.camera
         if before is not None and self._unchanged.same("ground", picture):
             return before
+        if self._registration.astray(picture, pose):
+            return None
         same = before is not None and before.beast is not None and self._unchanged.same("beast", picture)
         ground = read_ground(picture, camera, self._spec, self._hues, before.beast if before and same else None)
         rim = self._spec.pitch_mm

@@ -106,6 +106,14 @@ def lies_here(picture: Image, board: Board, corners_px: Array) -> bool:
     return "pitch_mm" not in board.grid or _unevenness(picture, corners, board) < UNEVEN
 
 
+def off_mm(board: Board, found_mm: Array) -> float:
+    """How far the corner that is off most, of those found (4, 2), lies from its place; where the print looks the same
+    from all sides, any corner may be the first."""
+    ways = 4 if _has_caves(board) else 1
+    corners = np.array(board.corners_mm)
+    return min(float(np.linalg.norm(np.roll(found_mm, n, axis=0) - corners, axis=1).max()) for n in range(ways))
+
+
 def _judge(board: Board) -> Judge | None:
     grid = board.grid
     if "wall" in grid:

@@ -14,7 +14,7 @@ from calibration.profile import Point, TableProfile
 from devices.contract import Image
 from vision.contract import VisionError
 from vision.marker_search import ENOUGH, OUTLIER_MM, Corners, MarkerSearch, Pose, refined, residual_mm
-from vision.own_print import can_find, find_board, lies_here
+from vision.own_print import can_find, find_board, lies_here, off_mm
 from vision.patches import Patches, quads, remembered, shifts
 from vision.pictures import grey
 from vision.tapped import TappedBoard
@@ -102,15 +102,11 @@ class Registration:
         corners_px = np.array(board_corners_px(self._profile, pose.camera))
         if lies_here(picture, self._profile.board, corners_px):
             self._astray, self._doubted = False, 0
-        elif self._doubted % SEARCH_EVERY == 0:
-            found = find_board(picture, self._profile.board, self._profile.lens)
-            if found is not None:
-                away = np.linalg.norm(
-                    pose.camera.to_plane(np.array(found)) - np.array(self._profile.board.corners_mm), axis=1
-                )
-                self._astray = bool(away.max() > ASTRAY_MM)
-            self._doubted += 1
         else:
+            found = self._doubted % SEARCH_EVERY == 0 and find_board(picture, self._profile.board, self._profile.lens)
+            if found:
+                away_mm = off_mm(self._profile.board, pose.camera.to_plane(np.array(found)))
+                self._astray = away_mm > ASTRAY_MM
             self._doubted += 1
         return self._astray
 

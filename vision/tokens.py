@@ -125,11 +125,12 @@ class TokenReader:
         """The facts, or what is wrong with the picture; those told before where the board looks as it did."""
         if self._told is not None and self._told[0] is pose.camera and self._unchanged.same("board", picture):
             return self._told[1], ()
-        astray = self._registration.astray(picture, pose)
+        self._told = None
+        if self._registration.astray(picture, pose):
+            return {}, ("vision.board_astray",)
         cells = self._board.sample(picture, pose)
-        troubles = ("vision.board_astray",) if astray else no_print(cells)
+        troubles = no_print(cells)
         if troubles:
-            self._told = None
             return {}, troubles
         self._told = pose.camera, self._facts(cells)
         self._unchanged.keep("board", picture, np.array(board_corners_px(self._profile, pose.camera)))
