@@ -6,18 +6,18 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from companion.answering import answer
 from companion.commands import COMMANDS, OK, Reply, refused, shortened
 from companion.consent import needs_consent, offer_undo
 from companion.draft import Draft, fact_words
 from companion.evidence import Author, Chose
 from companion.fold import BrokenHistoryError
-from companion.games.contract import Json, Message, Refusal, RulesError, Story
+from companion.games.contract import Json, Message, Refusal, RulesError
 from companion.judging import finish, position_of, settle, tell_turns
-from companion.landings import settled_landings
-from companion.match import Asked, Choice, as_json, message
+from companion.match import as_json, message
 from companion.opening import ask_side, new_game
 from companion.referee import judge
-from companion.rolls import answered, entered, told_by
+from companion.rolls import entered, told_by
 from companion.sight import plain, sight_by_hand
 
 _log = logging.getLogger(__name__)
@@ -148,73 +148,6 @@ def _undo(draft: Draft, number: int, author: Author) -> Reply:
     draft.add("undone", to=number, lag=True)
     draft.judged("takeback", Message("table.taken_back", (("number", number + 1),)))
     return OK
-
-
-def _answer(draft: Draft, args: Mapping[str, Json], author: Author) -> Reply:
-    question = draft.match.question
-    if question is None or question.id != args["question"]:
-        return refused("companion.question_closed")
-    chosen = next((c for c in question.choices if c.value == args["value"]), None)
-    if chosen is None:
-        return refused("companion.no_such_answer")
-    so_far = len(draft.events)
-    _carry_out(draft, chosen, dict(question.saw), min(question.presses, len(draft.match.pressed)))
-    if any(event.kind in ("provisional", "turn") for event in draft.events[so_far:]):
-        settled_landings(draft, question.lying, chosen.facts)
-    return OK
-
-
-def _stays(question: Asked | None, key: str) -> bool:
-    """Whether what is answered about a doubtful fact stays settled also where it agrees with the likeliest: it is about
-    a piece that lies freely, or something lies there that is not surely known. Nothing but the piece's moving makes it
-    another doubt."""
-    return question is not None and (bool(question.unclear) or key.partition(":")[2] in question.lying)
-
-
-def _carry_out(draft: Draft, chosen: Choice, saw: Mapping[str, str], presses: int) -> None:
-    """What an answer does; of the presses only those that were made before it was asked belong to it."""
-    match = draft.match
-    if chosen.kind == "side":
-        draft.add("side", corner=chosen.facts["side"])
-        if match.manual:
-            draft.add("watched")
-        return
-    if chosen.kind == "fact":
-        check = match.check
-        draft.add("start_read", start=None, ready=check.ready, differences=[], places=[], told=dict(chosen.facts))
-        return
-    look = {**match.rules.look(match.now), **chosen.facts}
-    told = {k: v for k, v in saw.items() if look.get(k) != (v if _stays(match.question, k) else plain(v))}
-    draft.add("settled", told=told)
-    if chosen.kind == "rolled":
-        answered(draft, chosen)
-    elif chosen.kind == "unchanged":
-        draft.judged("checked", Message("table.as_agreed"))
-        finish(draft, presses)
-    elif chosen.kind == "withdraw":
-        draft.add("withdrawn", lag=False)
-        draft.judged("withdrawn", Message("table.withdrawn"))
-    elif chosen.kind == "takeback" and needs_consent(match, chosen.number):
-        offer_undo(draft, chosen.number, -1)
-    elif chosen.kind == "takeback":
-        draft.add("undone", to=chosen.number, lag=False)
-        draft.judged("takeback", Message("table.taken_back", (("number", chosen.number + 1),)))
-    elif chosen.kind == "illegal":
-        words = chosen.words if chosen.value != "other" else Message("table.unclear")
-        if presses:
-            draft.add("unpressed")
-        draft.judged("illegal", words, chosen.details, chosen.places, dict(chosen.facts))
-    else:
-        tell_turns(draft, _stories(draft, chosen), presses)
-
-
-def _stories(draft: Draft, chosen: Choice) -> tuple[Story[Any, Any], ...]:
-    rules, state, stories = draft.match.rules, draft.match.agreed, []
-    for player, text in chosen.turns:
-        turn = rules.parse(text)
-        state = rules.apply(state, turn)
-        stories.append(Story(turn, state, player))
-    return tuple(stories)
 
 
 def _facts(draft: Draft, args: Mapping[str, Json]) -> dict[str, str] | None:
@@ -401,7 +334,7 @@ _ORDERS: dict[str, tuple[tuple[str, ...], Callable[[Draft, Mapping[str, Json], A
     "hint": (_ON, _hint),
     "takeback": (_GAME, _takeback),
     "undo_to": (_GAME, _undo_to),
-    "answer": (("start_check", "playing", "over"), _answer),
+    "answer": (("start_check", "playing", "over"), answer),
     "set_facts": (_ON, _set_facts),
     "correct": (_ON, _correct),
     "correct_turn": (_GAME, _correct_turn),

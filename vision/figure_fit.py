@@ -218,11 +218,9 @@ def kinship(
     for i in np.flatnonzero(shown).tolist():
         product[..., i] = (known[i] @ planes[:, made.slices[i], None])[..., 0]
     light = product / sizes
-    means, squares = made.mean @ seen, made.mean @ (seen * seen)
-    left = squares.sum(axis=1) * made.counts - (product * light).sum(axis=1)
-    noise = np.float32(3.0 * (255 * NOISE) ** 2)
-    total = made.counts * ((squares - means * means).sum(axis=1) + noise)
-    return np.sqrt(np.clip(1.0 - left / total, 0.0, 1.0)) * shown, light
+    power, contrast = _power(seen, made)
+    left = power - (product * light).sum(axis=1)
+    return np.sqrt(np.clip(1.0 - left / contrast, 0.0, 1.0)) * shown, light
 
 
 def _kinship_below(
@@ -243,7 +241,12 @@ def _kinship_below(
         light[..., i] = np.where(size > TOLD * sizes[..., i], np.maximum(below, least), least)
         off = np.minimum(light[..., i, None] * known[i], np.float32(LIGHT_END)) - mine[:, None, :, 0]
         left[..., i] = np.einsum("bchn,bchn->bch", off, off)
-    means, squares = made.mean @ held, made.mean @ (held * held)
+    _, contrast = _power(held, made)
+    return np.sqrt(np.clip(1.0 - left.sum(axis=1) / contrast, 0.0, 1.0)) * shown, light
+
+
+def _power(seen: Floats, made: Prints) -> tuple[Floats, Floats]:
+    """The sum of the squares of what is seen, and that about each colour's mean with the samples' noise."""
+    means, squares = made.mean @ seen, made.mean @ (seen * seen)
     noise = np.float32(3.0 * (255 * NOISE) ** 2)
-    total = made.counts * ((squares - means * means).sum(axis=1) + noise)
-    return np.sqrt(np.clip(1.0 - left.sum(axis=1) / total, 0.0, 1.0)) * shown, light
+    return made.counts * squares.sum(axis=1), made.counts * ((squares - means * means).sum(axis=1) + noise)

@@ -14,7 +14,8 @@ from calibration.figure_prints import FACES, FigurePrint, load_figures, printabl
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.figure_faces import Figure
-from vision.figures import ENDS, UNKNOWN, FigureReader
+from vision.figure_pieces import ENDS, UNKNOWN
+from vision.figures import FigureReader
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
 from vision.sampling import Floats
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -15,21 +13,19 @@ from calibration.profile import TableProfile
 from devices.contract import Frame, Image
 from vision.arena import STEP_MM, Arena, Floor, Mask, covered
 from vision.contract import VisionError
-from vision.figure_faces import FACES, Figure, Solid, check
-from vision.figure_fit import LYING, STANDING, View, frames, view_at
+from vision.figure_faces import Figure, Solid, check
+from vision.figure_fit import View, view_at
+from vision.figure_pieces import UNKNOWN, FigureJudge, Found
 from vision.figure_places import corners
 from vision.figure_proof import strip
-from vision.figure_search import Fit, evidence, scan, weights
+from vision.figure_search import Fit, scan
 from vision.figure_wardrobe import Wardrobe
 from vision.marker_search import Pose
 from vision.pictures import as_bgr
-from vision.reading import SURE_LEAD, Fact, Piece, Reading
+from vision.reading import SURE_LEAD, Piece, Reading
 from vision.registration import Registration, board_corners_px
 from vision.unchanged import Unchanged
 
-UNKNOWN = "unknown"
-"""The figure's name when it is none of the enrolled ones (or nothing that could be read)."""
-ENDS = ("top", "bottom")
 SMALLEST_MM2 = 220.0
 """Covered floor below which nothing of a figure's size can lie (an end is 500 mm^2)."""
 REST_MM2, BODY_MM2 = 200.0, 900.0
@@ -48,43 +44,10 @@ FITTED = 0.5
 """Likeness from which a prism's place is believed, whatever it may be."""
 MOST = 12
 """Pieces looked for in one picture."""
-STRANGE = {LYING: (0.83, 0.79), STANDING: (0.82, 0.70)}
-"""Likeness at which an enrolled figure and a stranger are even: without, and with another figure's light to compare."""
-SHARPER = 0.05
-"""By how much more that is in a picture of FINE_PX or more."""
-BEHIND = {LYING: (0.065, 0.065), STANDING: (0.16, 0.08)}
-"""How far a figure may fall behind the others of its picture before a stranger is as likely: in a coarse picture, in a
-fine one."""
-COARSE_PX, FINE_PX = 1.4, 2.0
-"""Pixels a mm of what is called a coarse and a fine picture here."""
-LIGHT_SPREAD, LIGHT_MOST = 0.035, 12.0
-"""How much the colour of light differs (log) between figures of one picture; the most it may count against a look."""
-BLIND_MM, LENS_MM = 0.9, 0.4
-"""What the place of the floor is uncertain by where the lens is not calibrated, and where it is."""
-LINE_BLEED_MM, LINE_READ_MM = 0.6, 0.7
-"""The line's outer edge is seen so far inside its place (the floor's light bleeds into it), and to this exactness."""
-CLIPPED, CLIPS = 250, (0.15, 0.35)
-"""Level from which a pixel may be any lighter; the shares of such pixels on a figure from which, and at which wholly,
-its colours are only half known: what they say then counts by OVEREXPOSED."""
-OVEREXPOSED = 0.35
+CLIPPED = 250
+"""Level from which a pixel may be any lighter."""
 DARK = 14.0
 """Mean level below which a picture is too dark to judge."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Found:
-    """A thing on the floor: its fit where a prism fits, the cells that it covers, its view, whether it lies wholly in
-    the picture, and the share of its pixels that are as light as can be."""
-
-    fit: Fit | None
-    cells_mm: Array
-    view: View
-    whole: bool
-    clipped: float = 0.0
-
-
-_Other = tuple[int, Array, float]
-"""Another figure of the picture: its number, the tint of light on it, its likeness."""
 
 
 class FigureReader:
@@ -105,6 +68,7 @@ class FigureReader:
         self._registration = Registration(profile)
         self._arena = Arena(profile)
         self._wardrobe = Wardrobe(figures, self._solid)
+        self._judge = FigureJudge(profile, self._figures, self._solid, self._wardrobe, self._arena)
         self._before: tuple[Fit, ...] = ()
         self._pose: Pose | None = None
         self._unchanged = Unchanged()
@@ -143,21 +107,12 @@ class FigureReader:
         floor = self._arena.floor(picture, pose.camera)
         found = self._found(picture, floor, pose)
         self.overlooks = floor.busy or len(found) >= MOST
-        known = [
-            (i, light, f.fit.mean_likeness)
-            for i, f in enumerate(found)
-            if f.fit is not None and (light := _light(f.fit)) is not None
-        ]
-        ground = self._ground(pose, floor)
-        pieces = []
-        for i, thing in enumerate(found):
-            others = [k for k in known if k[0] != i]
-            pieces.append(self._piece(thing, others, ground))
-        self._last = pose.camera, tuple(pieces)
+        pieces = self._judge.pieces(found, pose, floor)
+        self._last = pose.camera, pieces
         self._keep(picture, pose.camera, found)
         return self._told(frame, pose, self._last[1])
 
-    def _keep(self, picture: Image, camera: Camera, found: list[_Found]) -> None:
+    def _keep(self, picture: Image, camera: Camera, found: list[Found]) -> None:
         """Remembers the look of the floor and of every figure that was read anew."""
         fits = tuple(f.fit for f in found if f.fit is not None)
         for gone in set(self._before) - set(fits):
@@ -209,8 +164,8 @@ class FigureReader:
         below = None if self._pose is None else strip(seen, self._pose.camera, reading.pieces, self._solid, named)
         return picture if below is None else np.concatenate([picture, below])
 
-    def _found(self, picture: Image, floor: Floor, pose: Pose) -> list[_Found]:
-        found: list[_Found] = []
+    def _found(self, picture: Image, floor: Floor, pose: Pose) -> list[Found]:
+        found: list[Found] = []
         still = {fit: self._unchanged.same(fit, picture) for fit in self._before}
         reach = np.ones((2 * round(self._solid.length / STEP_MM) + 1,) * 2, np.uint8)
         edges, taken = floor.edges.copy(), np.zeros_like(floor.solid)
@@ -238,12 +193,12 @@ class FigureReader:
                     # Never passed over in silence: what is not all shadow is something, and so is what has an outline.
                     body_too = sizes[1] >= (SHADE_MM2 if sizes[0] >= BODY_MM2 / 2 else SMALLEST_MM2)
                     if _sharp(left, edges) >= (EDGE_CELLS if body_too else OUTLINE_CELLS):
-                        found.append(_Found(None, points, view, _whole(left, floor)))
+                        found.append(Found(None, points, _whole(left, floor)))
                     break
                 body = corners(fit.rest, fit.place, self._solid)
                 own = floor.inside(view.to_floor(body))
                 whole = bool(np.all(_within(view.project(body), picture)))
-                found.append(_Found(fit, floor.points(own), view, whole, _clipped(picture, view.project(body))))
+                found.append(Found(fit, floor.points(own), whole, _clipped(picture, view.project(body))))
                 edges[cv2.dilate(own, np.ones((OWN_EDGE,) * 2, np.uint8)) > 0] = 0
                 taken |= np.asarray(cv2.dilate(own, np.ones((3, 3), np.uint8)), dtype=np.uint8)
                 left = _opened(left & (1 - taken))
@@ -261,131 +216,6 @@ class FigureReader:
         if not self._figures:
             return None
         return scan(picture, view, floor, left, points, self._wardrobe, still)
-
-    def _ground(self, pose: Pose, floor: Floor) -> float:
-        """Standard deviation in mm of a point of the floor: what the lens, the markers and the line itself say."""
-        base = LENS_MM if self._profile.lens is not None else BLIND_MM
-        strain = max((abs(off + LINE_BLEED_MM) for off in floor.line_mm), default=0.0)
-        return math.hypot(base, 1.2 * pose.residual_mm, max(0.0, strain - LINE_READ_MM))
-
-    def _piece(self, thing: _Found, others: list[_Other], ground: float) -> Piece:
-        if thing.fit is None:
-            return self._stranger(thing, ground)
-        fit = thing.fit
-        reason = "" if thing.whole else "out_of_picture"
-        names, faces, states = self._facts(fit, others, reason, thing.clipped)
-        sigma = math.hypot(ground, 0.5 if fit.clear else 1.0 + 8.0 * max(0.0, 0.8 - fit.mean_likeness))
-        outline = self._footprint(fit)
-        facts = {"figure": names, "face": faces, "state": states, **self._where(outline, fit.place[:2], sigma, reason)}
-        turned = self._wardrobe.looks[fit.best].turned and fit.rest == LYING
-        angle = math.degrees(float(fit.place[2])) + (180.0 if turned else 0.0)
-        xy = (float(fit.place[0]), float(fit.place[1]))
-        spots = tuple((float(x), float(y)) for x, y in outline)
-        return Piece("figure", xy, sigma, facts, angle_deg=(angle + 180.0) % 360.0 - 180.0, outline=spots)
-
-    def _stranger(self, thing: _Found, ground: float) -> Piece:
-        """Something that no prism explains: unknown, and only as sure of its place as its blob is."""
-        middle = thing.cells_mm.mean(axis=0)
-        hull = cv2.convexHull(thing.cells_mm.astype(np.float32)).reshape(-1, 2).astype(np.float64)
-        names = (*(f.name for f in self._figures), UNKNOWN)
-        reason = "unclear" if thing.whole else "out_of_picture"
-        facts = {
-            "figure": Fact(names, (*(-12.0,) * len(self._figures), 0.0), reason="" if thing.whole else reason),
-            "face": Fact(_faces(), (0.0,) * len(_faces()), True, reason),
-            "state": Fact(("power", "shield", "immune"), (0.0,) * 3, True, reason),
-            # A thing's height throws its picture outwards by up to its height: only a blob well inside is surely in.
-            **self._where(hull, middle, math.hypot(ground, 8.0), "" if thing.whole else reason),
-        }
-        spots = tuple((float(x), float(y)) for x, y in hull)
-        return Piece("figure", (float(middle[0]), float(middle[1])), math.hypot(ground, 8.0), facts, outline=spots)
-
-    def _facts(self, fit: Fit, others: list[_Other], reason: str, clipped: float) -> tuple[Fact, Fact, Fact]:
-        levels = fit.levels
-        fine = min(max((fit.scale - COARSE_PX) / (FINE_PX - COARSE_PX), 0.0), 1.0)
-        even = STRANGE[fit.rest][1 if others else 0] + SHARPER * fine
-        low, high = CLIPS
-        blinding = min(max((clipped - low) / (high - low), 0.0), 1.0)
-        if others:
-            off = _tint(fit.light.astype(np.float64)) - _median(np.array([light for _, light, _ in others]))
-            against = np.minimum(0.5 * np.sum((off / LIGHT_SPREAD) ** 2, axis=1), LIGHT_MOST)
-            # Of light that blinds the camera the colour is not known.
-            levels = levels - (1.0 - blinding) * against
-            coarse_drop, fine_drop = BEHIND[fit.rest]
-            usual = statistics.median(like for _, _, like in others)
-            even = max(even, usual - coarse_drop + (coarse_drop - fine_drop) * fine)
-        counts = weights(fit.exposure, fit.scale)
-        stranger = float(evidence(np.full(4, even), counts))
-        # Looks follow each other figure by figure, face by face, either end near.
-        each = levels.reshape(len(self._figures), FACES, 2)
-        best = each.max(axis=(1, 2))
-        weight = 1.0 - (1.0 - OVEREXPOSED) * blinding
-        rated = (*(weight * best).tolist(), weight * stranger)
-        names = Fact((*(f.name for f in self._figures), UNKNOWN), rated, bool(reason), reason)
-        chosen = int(np.argmax(best))
-        floor_level = float(levels.min()) - 30.0
-        shown = dict.fromkeys(_faces(), floor_level)
-        if fit.rest == LYING:
-            shown.update(zip(_faces(), each[chosen].max(axis=1).tolist(), strict=False))
-        else:
-            shown.update(zip(ENDS, each[chosen].max(axis=0).tolist(), strict=True))
-        # A face of a figure that is none of ours means nothing.
-        strange = names.best == UNKNOWN
-        hidden, why = bool(reason) or strange, reason or ("unclear" if strange else "")
-        faces = Fact(tuple(shown), tuple(shown.values()), hidden, why)
-        kinds = {"power": floor_level, "shield": floor_level, "immune": floor_level}
-        for key, level in shown.items():
-            kind = "immune" if key in ENDS else self._figures[chosen].states[int(key) - 1]
-            kinds[kind] = max(kinds.get(kind, floor_level), level)
-        return names, faces, Fact(tuple(kinds), tuple(kinds.values()), hidden, why)
-
-    def _footprint(self, fit: Fit) -> Array:
-        """The contact area on the floor (N, 2) in mm: a face of the prism, or its end."""
-        if fit.rest != LYING:
-            return corners(fit.rest, fit.place, self._solid)[:6, :2]
-        _, bases = frames(fit.rest, fit.place[None], self._solid)
-        along, across = bases[0, 0, :2] * self._solid.length / 2, bases[0, 2, :2] * self._solid.face_width / 2
-        middle = fit.place[:2]
-        return np.array(
-            [middle + along + across, middle - along + across, middle - along - across, middle + along - across]
-        )
-
-    def _where(self, outline: Array, middle: Array, sigma: float, reason: str) -> dict[str, Fact]:
-        low, high = self._arena.low, self._arena.high
-        line = self._profile.board.sizes_mm.get("line", 10.0)
-        outside = _gap(outline, low, high)
-        inner = _depth(outline, low + line, high - line)
-        distance = float(np.hypot(*(middle - (low + high) / 2)))
-        on = min(-outside, inner) if outside <= 0 else -outside
-        hidden = bool(reason)
-        return {
-            "in": Fact(("yes", "no"), (_log_cdf(-outside / sigma), _log_cdf(outside / sigma)), hidden, reason),
-            "touching": Fact(("yes", "no"), (_log_cdf(on / sigma), _log_cdf(-on / sigma)), hidden, reason),
-            "distance": Fact((f"{distance:.1f}",), (0.0,), hidden, reason),
-            "line": Fact((f"{outside:.1f}",), (0.0,), hidden, reason),
-        }
-
-
-def _faces() -> tuple[str, ...]:
-    return (*(str(k + 1) for k in range(FACES)), *ENDS)
-
-
-def _median(rows: Array) -> Array:
-    """The median (N) of rows (R, N); of so few numpy's own costs more than sorting them."""
-    ordered = np.sort(rows, axis=0)
-    return np.asarray((ordered[(len(rows) - 1) // 2] + ordered[len(rows) // 2]) / 2.0)
-
-
-def _tint(light: Array) -> Array:
-    """Colour of light (..., 3) as logarithms without its brightness."""
-    logs = np.log(np.maximum(light, 1e-3))
-    return np.asarray(logs - logs.mean(axis=-1, keepdims=True), dtype=np.float64)
-
-
-def _light(fit: Fit | None) -> Array | None:
-    """The tint of light on a figure that is read well enough to tell it."""
-    if fit is None or fit.rest != LYING or fit.mean_likeness < STRANGE[LYING][1]:
-        return None
-    return _tint(np.asarray(fit.light[fit.best], dtype=np.float64))
 
 
 def _sharp(mask: Mask, edges: Mask) -> int:
@@ -428,28 +258,3 @@ def _within(pixels: Array, picture: Image) -> Array:
     height, width = picture.shape[:2]
     x, y = pixels[..., 0], pixels[..., 1]
     return np.asarray((x >= 1) & (y >= 1) & (x <= width - 2) & (y <= height - 2))
-
-
-def _gap(outline: Array, low: Array, high: Array) -> float:
-    """How far a convex outline lies outside the rectangle; below nought: how deep it reaches in."""
-    box = np.array([low, (high[0], low[1]), high, (low[0], high[1])])
-    edges = np.concatenate([outline[1:], outline[:1]]) - outline
-    normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1)
-    # Whichever way round the outline runs, its own middle lies inside.
-    normals *= np.sign(((outline - outline.mean(axis=0)) * normals).sum(axis=1, keepdims=True))
-    normals /= np.maximum(np.sqrt((normals * normals).sum(axis=1, keepdims=True)), 1e-9)
-    depths = (normals @ box.T) - (normals * outline).sum(axis=1, keepdims=True)
-    # Separating axes: exact when they touch or overlap, a lower bound by a corner, which is what a referee needs.
-    beside = np.maximum(low - outline.max(axis=0), outline.min(axis=0) - high)
-    return float(max(beside.max(), depths.min(axis=1).max()))
-
-
-def _depth(outline: Array, low: Array, high: Array) -> float:
-    """How far the outline reaches beyond the rectangle; below nought: its distance within."""
-    return float(np.max(np.concatenate([low - outline, outline - high], axis=1)))
-
-
-def _log_cdf(z: float) -> float:
-    """log of the normal distribution function, kept finite."""
-    z = max(-8.0, min(8.0, z))
-    return math.log(0.5 * math.erfc(-z / math.sqrt(2.0)))

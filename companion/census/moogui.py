@@ -15,7 +15,8 @@ from calibration.profile import Markers, TableProfile, load_board
 from companion.census.tally import ASKED, RIGHT, WRONG, Tally, decoded, timed
 from devices.contract import Frame
 from vision.figure_faces import Figure
-from vision.figures import UNKNOWN, FigureReader
+from vision.figure_pieces import UNKNOWN
+from vision.figures import FigureReader
 from vision.reading import SURE_LEAD, Fact, Piece
 
 SCENE = "moogui"

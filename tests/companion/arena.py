@@ -12,8 +12,8 @@ from companion.fold import fold
 from companion.match import Event, Match
 from companion.step import step
 from tests.companion.table import CAMERA, CORNERS, games
+from vision.figure_pieces import UNKNOWN
 from vision.figure_table import table_facts
-from vision.figures import UNKNOWN
 from vision.reading import Fact, Piece, Reading
 
 NAMES = ("ari", "bruma", "ibex", "jaca")

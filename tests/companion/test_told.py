@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from companion.landings import landings
-from companion.sight import DOUBTFUL, marked
+from companion.sight import marked
 from tests.companion.arena import NAMES, Arena, figure
 from tests.companion.table import LEAD, VALUES, TestTable
-from vision.figures import UNKNOWN
+from vision.figure_pieces import UNKNOWN
 from vision.reading import Fact, Piece
 
 STARTED = ("start p1=ari p2=bruma", "order p1=200 p2=100 ~2")
@@ -142,37 +142,33 @@ class TestAStrangerThatIsLeftLying:
         assert arena.match.question is not None
 
 
-@pytest.mark.parametrize("doubtful", [True, False])
-def test_a_corrected_fact_of_which_the_camera_was_not_sure_is_seen_again_when_it_is(doubtful: bool) -> None:
+def a_tile() -> tuple[TestTable, str, dict[str, str], str]:
+    """A table in play, a tile's path, how the table looks, and another path that the tile could show."""
     table = TestTable(seed=6, done_expected=True)
     table.opening()
-    cell = table.texts("R")[0].split()[1][:2]
-    key, seen = f"path:{cell}", table.look()
-    other = next(v for v in ("NE", "ES", "SW", "NW", "NS", "EW") if v != seen[key] and len(v) == 2)
-    told = {key: other}
-    assert table.say("correct", facts=told, said={key: seen[key] + DOUBTFUL * doubtful}).ok
-    assert table.match.told == {key: seen[key] + DOUBTFUL * doubtful}
+    key, seen = f"path:{table.texts('R')[0].split()[1][:2]}", table.look()
+    return table, key, seen, next(v for v in ("NE", "ES", "SW", "NW", "NS", "EW") if v != seen[key])
+
+
+@pytest.mark.parametrize("doubtful", [True, False])
+def test_a_corrected_fact_of_which_the_camera_was_not_sure_is_seen_again_when_it_is(doubtful: bool) -> None:
+    table, key, seen, other = a_tile()
+    said = marked(seen[key], 5.0 if doubtful else LEAD)
+    assert table.say("correct", facts={key: other}, said={key: said}).ok
+    assert table.match.told == {key: said}
     table.see(seen)  # surely as before
     assert (key in table.match.told) is not doubtful
 
 
 def test_a_correction_to_what_the_camera_says_already_is_nothing_against_it() -> None:
-    table = TestTable(seed=6, done_expected=True)
-    table.opening()
-    cell = table.texts("R")[0].split()[1][:2]
-    key, seen = f"path:{cell}", table.look()
-    other = next(v for v in ("NE", "ES", "SW", "NW", "NS", "EW") if v != seen[key])
+    table, key, _, other = a_tile()
     assert table.say("correct", facts={key: other}, said={key: other}).ok
     assert table.match.told == {}
 
 
 def test_what_was_settled_against_a_doubtful_camera_is_news_when_the_camera_doubts_less() -> None:
     """What the camera can hardly tell from something else changes into that: it is seen as before, but more surely."""
-    table = TestTable(seed=6, done_expected=True)
-    table.opening()
-    cell = table.texts("R")[0].split()[1][:2]
-    key, seen = f"path:{cell}", table.look()
-    other = next(v for v in ("NE", "ES", "SW", "NW", "NS", "EW") if v != seen[key])
+    table, key, seen, other = a_tile()
     assert table.say("correct", facts={key: other}, said={key: marked(seen[key], 0.5)}).ok
     rest = {v: -LEAD for v in VALUES["path"] if v not in (seen[key], other)}
     table.see(seen, weak={key: {seen[key]: 0.0, other: -0.6, **rest}}, times=2)

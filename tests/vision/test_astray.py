@@ -35,13 +35,17 @@ def pushed(board: Board, x_mm: float, y_mm: float) -> Board:
     return replace(board, markers=Markers(board.markers.dictionary, corners))
 
 
-def tokens(board: Board, seed: int, hand_at_mm: tuple[float, float] | None = None) -> tuple[Image, Mapping[str, str]]:
+def tokens(
+    board: Board, seed: int, hand_at_mm: tuple[float, float] | None = None, heading_deg: float | None = None
+) -> tuple[Image, Mapping[str, str]]:
     rng = np.random.default_rng(seed)
     look = {f"cell:{place}": "-" for place in board.places_mm}
     for n, place in enumerate(rng.choice(list(board.places_mm), 36, replace=False)):
         look[f"cell:{place}"] = f"mole{n % 4 + 1}"
     colours = tuple(str(c) for c in board.grid["colours"])
-    return token_scene(rng, board, colours, look, TokenOptions(shot=replace(SHOT, hand_at_mm=hand_at_mm))).image, look
+    return token_scene(
+        rng, board, colours, look, TokenOptions(shot=replace(SHOT, hand_at_mm=hand_at_mm, heading_deg=heading_deg))
+    ).image, look
 
 
 def read(reader: Reader, picture: Image, number: int = 0) -> Reading:
@@ -83,15 +87,24 @@ def test_under_a_hand_as_pale_as_the_board_nothing_is_stated_wrongly(board: Boar
 
 
 def test_a_board_pushed_back_is_read_again() -> None:
-    there, look = tokens(DIAMOND, 12)
-    board = pushed(DIAMOND, 15.0, 0.0)
-    beside = TokenReader(TableProfile(board))
-    assert read(beside, there).troubles == ("vision.board_astray",)
-    # The same table under a reader for which the markers are right is the board pushed back.
-    back = TokenReader(TableProfile(DIAMOND))
-    for number in range(3):
-        reading = read(back, there, number)
-        assert not reading.troubles and not wrong(reading, look)
+    reader = TokenReader(TableProfile(DIAMOND))
+    beside, look = tokens(pushed(DIAMOND, 15.0, 0.0), 12)
+    there, _ = tokens(DIAMOND, 12)
+    assert read(reader, beside).troubles == ("vision.board_astray",)
+    reading = read(reader, there, 1)
+    assert not reading.troubles and reading.facts and not wrong(reading, look)
+    assert read(reader, beside, 2).troubles == ("vision.board_astray",)
+
+
+@pytest.mark.parametrize("heading_deg", [0.0, 90.0, 180.0, 270.0])
+def test_a_board_that_looks_the_same_from_all_sides_is_found_in_its_place_however_it_lies(
+    heading_deg: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the quick look fails (a hand, a reflection), the board is searched; its first corner may be any of four."""
+    monkeypatch.setattr("vision.registration.lies_here", lambda *_: False)
+    picture, look = tokens(DIAMOND, 13, heading_deg=heading_deg)
+    reading = read(TokenReader(TableProfile(DIAMOND)), picture)
+    assert not reading.troubles and not wrong(reading, look)
 
 
 @pytest.mark.parametrize("away_mm", PUSHED_MM)

@@ -16,8 +16,8 @@ from devices.contract import Frame, Image
 from devices.simulated.arena import ArenaLook, FigureArt, Lying, camera_over, paint
 from vision.enrol import doubts
 from vision.figure_faces import Solid
+from vision.figure_pieces import UNKNOWN
 from vision.figure_table import FigureTableReader, enrolled, table_facts
-from vision.figures import UNKNOWN
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
 
 BOARD = load_board("moogui")

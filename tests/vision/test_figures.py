@@ -19,7 +19,8 @@ from vision.contract import VisionError
 from vision.enrol import doubts, face_from_photograph, from_photographs
 from vision.enrol_table import from_the_table
 from vision.figure_faces import Figure, Solid
-from vision.figures import UNKNOWN, FigureReader
+from vision.figure_pieces import UNKNOWN
+from vision.figures import FigureReader
 from vision.reading import SURE_LEAD, Fact, Piece, Reading
 
 BOARD = load_board("moogui")

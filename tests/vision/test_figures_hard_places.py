@@ -14,9 +14,10 @@ from calibration.profile import TableProfile, load_board
 from devices.contract import Frame, Image
 from devices.simulated import arena, arena_table
 from devices.simulated.arena import ArenaLook, FigureArt, Lying, camera_over, invented_figures, paint
-from vision import figures
+from vision import figure_pieces, figures
+from vision.figure_pieces import UNKNOWN
 from vision.figure_table import FigureTableReader, enrolled, table_facts
-from vision.figures import UNKNOWN, FigureReader
+from vision.figures import FigureReader
 from vision.reading import SURE_LEAD, Reading
 from vision.sampling import Floats
 
@@ -217,7 +218,7 @@ def test_what_an_overexposed_figure_says_of_its_name_counts_less(
     told = lead(picture), lead(bright)
     monkeypatch.setattr(figures, "CLIPPED", 256)
     assert told[0] == pytest.approx(lead(picture))
-    assert told[1] == pytest.approx(figures.OVEREXPOSED * lead(bright), rel=0.02)
+    assert told[1] == pytest.approx(figure_pieces.OVEREXPOSED * lead(bright), rel=0.02)
 
 
 class TestOverexposed:

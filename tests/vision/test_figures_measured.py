@@ -13,7 +13,8 @@ from devices.contract import Frame
 from devices.simulated.arena import ArenaLook, Lying
 from tests.shared import shared_dir
 from tests.vision.test_figures import BOARD, KNOWN, camera, enrolled, read, stated
-from vision.figures import UNKNOWN, FigureReader
+from vision.figure_pieces import UNKNOWN
+from vision.figures import FigureReader
 
 
 def test_nearly_all_simulated_figures_are_named_with_their_faces() -> None:
