@@ -17,6 +17,7 @@ from companion.journal import JournalError
 from companion.recorder import RecordingError
 from companion.records import RecordError
 from companion.registry import UnknownGameError
+from companion.threads import one_matrix_thread
 from companion.words import LANGUAGES, WordsError, say
 from devices.contract import DeviceError
 from devices.faults import ScenarioError
@@ -39,6 +40,7 @@ _KNOWN = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; the exit status is 0, 1 when it measured something wrong, 2 when it could not be done."""
+    one_matrix_thread()
     try:
         args = _parser().parse_args(argv)
         level = logging.INFO if args.verbose else logging.WARNING

@@ -36,8 +36,6 @@ CALM_S = 60.0
 END_S = 2.0
 _TURN_S = 0.1
 _PROGRAM = "import sys; from companion.process_child import main; main(int(sys.argv[1]))"
-_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""The eyes' matrices are small: a second thread costs more in waiting than it does."""
 _log = logging.getLogger(__name__)
 
 
@@ -211,11 +209,7 @@ class EyesProcess:
                 [sys.executable, "-c", _PROGRAM, str(theirs)],
                 stdin=subprocess.DEVNULL,
                 pass_fds=(theirs,),
-                env={
-                    **os.environ,
-                    **_ONE_THREAD,
-                    "PYTHONPATH": os.pathsep.join(p or str(Path.cwd()) for p in sys.path),
-                },
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(p or str(Path.cwd()) for p in sys.path)},
             )
         except OSError:
             line.close()

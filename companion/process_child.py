@@ -23,6 +23,7 @@ from companion.evidence import Seen
 from companion.eyes import Eyes, RestWatch
 from companion.eyes_thread import EyesThread
 from companion.games.contract import Message
+from companion.threads import one_matrix_thread
 from devices.contract import Frame
 from vision.contract import VisionError
 
@@ -62,6 +63,7 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal reaches both; the parent ends us in order
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s eyes %(name)s: %(message)s")
     cv2.setNumThreads(2)
+    one_matrix_thread()
     line = Connection(descriptor)
     task = line.recv()
     assert isinstance(task, Task)

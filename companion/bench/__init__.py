@@ -22,6 +22,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from companion.bench import free_pieces, placed_pieces
 from companion.bench.eyes import eyes, frames_of, growth, simulated
 from companion.bench.wires import wires
 from companion.games.contract import Json, Setup
@@ -109,17 +110,8 @@ def arena() -> dict[str, Json]:
 
 
 def pieces() -> dict[str, Json]:
-    """The figures of free and of placed pieces, in a process whose matrix library has one thread: it takes more from
-    the start, and what its threads wait for would be counted."""
-    code = (
-        "import json, cv2; cv2.setNumThreads(1)\n"
-        "from companion.bench import free_pieces, placed_pieces\n"
-        "print(json.dumps({**free_pieces.free_pieces(), **placed_pieces.figures()}))"
-    )
-    env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    told = subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True, text=True)
-    figures: dict[str, Json] = json.loads(told.stdout.splitlines()[-1])
-    return figures
+    """The figures of free and of placed pieces."""
+    return {**free_pieces.free_pieces(), **placed_pieces.figures()}
 
 
 def explanations() -> dict[str, Json]:
