@@ -26,6 +26,7 @@ ALLOWED: dict[str, frozenset[str]] = {
         {"std", "numpy", "cv2", "chess", "psutil", "companion", "vision", "devices", "calibration"}
     ),
     "companion.cli": frozenset({"std", *OURS}),
+    "companion.threads": frozenset({"std", "threadpoolctl"}),
     "companion.serving": frozenset({"std", *OURS}),
     "companion.__main__": frozenset({"std", *OURS}),
     "web": frozenset(
