@@ -45,22 +45,23 @@ def relit(probe: Image, gain: Floats) -> Image:
     return np.asarray(cv2.transform(probe, table), dtype=np.uint8)
 
 
-def compared(now: Image, before: Evidence) -> tuple[Floats, Bools, str]:
-    """How many times as bright the board is as before (median, BGR), which tiles have changed, and the trouble for
-    which a change could not be noticed (empty: it could)."""
+def compared(now: Image, before: Evidence) -> tuple[Floats, float, Bools, str]:
+    """How many times as bright the board is as before (median, BGR), the levels up to which a difference is noise,
+    which tiles have changed, and the trouble for which a change could not be noticed (empty: it could)."""
     were, offset = before["probe"], np.float32(LOG_OFFSET)
     ratios = (now[:, ::FEW] + offset) / (were[:, ::FEW] + offset)
     gain = np.minimum(np.maximum(middle(ratios.reshape(-1, 3), 0), 0.05), 5.0).astype(np.float32)
     expected = relit(were, gain)
     off = _difference(now, expected)
     noise, dim = _noise(off), min(1.0, float(gain.max()))
-    return gain, _over(off, before["tolerance"], noise, dim), _blindness(expected, noise, dim)
+    return gain, noise, _over(off, before["tolerance"], noise, dim), _blindness(expected, noise, dim)
 
 
-def changed_tiles(now: Image, before: Evidence, gain: Floats) -> Bools:
-    """Which tiles have changed, in a light so many times as bright (BGR)."""
+def changed_tiles(now: Image, before: Evidence, gain: Floats, noise: float) -> Bools:
+    """Which of these tiles have changed, in a light so many times as bright (BGR). The `noise` is that of the whole
+    board: all of these may have changed."""
     off = _difference(now, relit(before["probe"], gain))
-    return _over(off, before["tolerance"], _noise(off), min(1.0, float(gain.max())))
+    return _over(off, before["tolerance"], noise, min(1.0, float(gain.max())))
 
 
 def _difference(now: Image, before: Image) -> Image:

@@ -165,7 +165,7 @@ class TileReader:
             before = moved(before, maps_at(pose.camera, before["pose"], self._height_mm))
             corners = board_corners_px(self._profile, pose.camera)
             memory = replace(memory, camera=pose.camera, corners=corners, evidence=before)
-        gain, other, blind = compared(probed(picture, before), before)
+        gain, noise, other, blind = compared(probed(picture, before), before)
         if blind != memory.blind:
             memory = replace(memory, blind=blind)
         if blind:
@@ -185,7 +185,7 @@ class TileReader:
                 return anew
             memory = replace(memory, studied_s=time_s)
         evidence, same = before, memory.same & ~other
-        as_then = self._restored(picture, memory, which, gain)
+        as_then = self._restored(picture, memory, which, gain, noise)
         if as_then is not None:
             places, rows = as_then
             evidence = merged(evidence, rows, places)
@@ -203,7 +203,7 @@ class TileReader:
         return replace(memory, evidence=evidence, facts=facts, same=same, unread=_unread(evidence))
 
     def _restored(
-        self, picture: Image, memory: _Memory, which: Indices, gain: Floats
+        self, picture: Image, memory: _Memory, which: Indices, gain: Floats, noise: float
     ) -> tuple[Indices, Evidence] | None:
         """Those of the places that look again as they did when they were agreed on, with the evidence of then: a hand
         has gone."""
@@ -213,7 +213,7 @@ class TileReader:
             return None
         before = some_of(agreed, some)
         before = moved(before, maps_at(memory.camera, before["pose"], self._height_mm))
-        same = ~changed_tiles(probed(picture, before), before, gain)
+        same = ~changed_tiles(probed(picture, before), before, gain, noise)
         return (some[same], some_of(before, same)) if same.any() else None
 
     def _studied(self, picture: Image, pose: Pose, time_s: float) -> _Memory | None:

@@ -139,3 +139,25 @@ def test_a_pawn_put_down_beside_a_door_is_not_called_gone(style: str, seed: int)
     assert not reading.troubles
     # Where it lies, or between which places, nothing may be called bare.
     assert any(f.hidden for k, f in reading.facts.items() if k.startswith("pawn:"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("style", sorted(STYLES))
+def test_a_tile_turned_twice_in_a_dim_light_is_not_taken_for_what_it_was(style: str, seed: int) -> None:
+    chance, board = random.Random(seed), load_board("moguli")
+    noise = np.random.default_rng(seed)
+    cell = chance.choice(sorted(board.places_mm))
+    look = dict(START)
+    others = [p for p in drawn.PATHS if p != look[f"path:{cell}"]]
+    chance.shuffle(others)
+    reader = TileReader(TableProfile(board))
+    for number, path in enumerate((look[f"path:{cell}"], *others[:2])):
+        look[f"path:{cell}"] = path
+        table = MoguliTable(look, board, seed, style=style)
+        table.stage.advance(1.0)
+        picture = table.stage.frame(number).bgr
+        dim = picture * 0.4 + noise.normal(0.0, 2.5, picture.shape)
+        reading = reader.read(drawn.frame(np.clip(dim, 0, 255).astype(np.uint8), number, 0.5 * number))
+        assert wrong(reading, look) == []
+        if number == 0:
+            reader.agree(look)
