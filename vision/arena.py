@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from calibration.geometry import Array, Camera
 from calibration.profile import TableProfile
 from devices.contract import Image
+from vision.arena_paper import Mask, Paper
 from vision.pictures import halved
 from vision.sampling import Floats, logs, middle
-
-Mask = NDArray[np.uint8]
 
 STEP_MM = 3.0
 """Side of a cell of the flat map."""
@@ -28,8 +27,6 @@ REACH_MM = 24.0
 """Depth, from the line's outer edge both ways, within which the line's own look is learned side by side."""
 LINE_SLACK_MM = 3.0
 """Width beside the line that its blur may reach."""
-PAPER, SURE_PAPER = 1.75, 1.4
-"""Side of a marker's paper in sides of its black square (1.5, with slack for its rim); and of what is surely paper."""
 BRIGHTER, OTHER, DARKER, BLACK = 0.16, 0.14, 0.12, 1.1
 """Log differences from the floor that count: brighter, of another colour, darker (a shadow may be), far too dark for a
 shadow. Raised where the floor itself is lively."""
@@ -37,10 +34,6 @@ EDGE = 0.22
 """Log difference within 9 mm from which the floor map has an edge: a lamp's mirror image has none."""
 BUSY = 0.36
 """How much the floor's own liveliness may raise what counts before a figure could be overlooked on it."""
-PAPER_TINT = 0.3
-"""Log difference in colour from a marker's own white that its print cannot have."""
-PRINT = 0.8
-"""Log difference by which a marker's black is darker than its white at least."""
 NODE = 12
 """Cells from one exactly projected place of the map to the next: perspective bends so little between that straight
 lines will do."""
@@ -86,6 +79,18 @@ class Floor:
         return mask
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spots:
+    """Where the cells of the map fall in a picture of this size (height, width) by this camera, made smaller so many
+    `times` to one half: as cv2.remap takes them; and which are `seen`."""
+
+    camera: Camera
+    size: tuple[int, int]
+    times: int
+    maps: tuple[NDArray[Any], NDArray[Any]]
+    seen: Mask
+
+
 class Arena:
     """The floor of one profile's arena, picture after picture."""
 
@@ -111,12 +116,15 @@ class Arena:
         for (low, high), level in (((outer, inner), 0), ((self.low + wide, self.high - wide), 255)):
             a, b = (np.rint((p - self.floor_low) / STEP_MM).astype(int) for p in (low, high))
             self._off_line[max(a[1], 0) : b[1] + 1, max(a[0], 0) : b[0] + 1] = level
-        self._papers: list[tuple[Array, Floats]] = []
+        self._papers: list[Paper] = []
         if board.markers is not None and not profile.corners_px:
             for number, square in board.markers.corners_mm.items():
-                flat = np.array(square)[:, :2]
-                paper = flat.mean(axis=0) + (flat - flat.mean(axis=0)) * PAPER
-                self._papers.append((paper, self._print(board.markers.dictionary, number, flat)))
+                cells = (np.array(square)[:, :2] - self.floor_low) / STEP_MM
+                self._papers.append(Paper(board.markers.dictionary, number, cells, self._shape))
+        self._sheets = np.zeros(self._shape, dtype=np.uint8)
+        for paper in self._papers:
+            paper.mark(self._sheets)
+        self._spots: _Spots | None = None
 
     def floor(self, picture: Image, camera: Camera) -> Floor:
         """The flat map of this picture."""
@@ -133,13 +141,10 @@ class Arena:
         bright, other = light > needed[0], tint > needed[1]
         solid = np.asarray(bright | other | (light < -BLACK), dtype=np.uint8)
         dark = np.asarray(light < -max(DARKER, 4 * liveliness), dtype=np.uint8)
-        for paper, printed in self._papers:
-            self._judge_paper(flat, paper, printed, solid, dark)
+        for paper in self._papers:
+            paper.judge(flat, solid, dark)
         steep = _largest([cv2.morphologyEx(p, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8)) for p in planes])
         edges = np.asarray(steep > EDGE, dtype=np.uint8) & seen
-        sheets = np.zeros_like(seen)
-        for paper, _ in self._papers:
-            cv2.fillConvexPoly(sheets, np.rint((paper - self.floor_low) / STEP_MM).astype(np.int32), 1)
         return Floor(
             self.floor_low,
             solid & seen,
@@ -147,12 +152,20 @@ class Arena:
             seen,
             np.asarray(glow, dtype=np.uint8),
             edges,
-            sheets,
+            self._sheets,
             max(needed) > BUSY,
             sides,
         )
 
     def _flat(self, picture: Image, camera: Camera) -> tuple[Image, Mask]:
+        if self._spots is None or self._spots.camera is not camera or self._spots.size != picture.shape[:2]:
+            self._spots = self._spots_of(camera, picture.shape[0], picture.shape[1])
+        spots = self._spots
+        small = halved(picture, spots.times)
+        flat = cv2.remap(small, *spots.maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(flat, dtype=np.uint8), spots.seen
+
+    def _spots_of(self, camera: Camera, height: int, width: int) -> _Spots:
         rows, columns = self._shape
         down, across = -(-rows // NODE) + 2, -(-columns // NODE) + 2
         # Places half a node aside, one beyond the map on every side: so resizing fills in the cells between.
@@ -162,15 +175,13 @@ class Arena:
         pixels = np.clip(np.nan_to_num(pixels, nan=-1e5), -1e5, 1e5)
         scale = float(np.median(np.linalg.norm(np.diff(pixels, axis=1), axis=2))) / NODE
         times = max(int(math.log2(max(scale + 0.6, 1.0))), 0)
-        while times and min(picture.shape[:2]) >> (times - 1) <= 64:
+        while times and min(height, width) >> (times - 1) <= 64:
             times -= 1
-        small = halved(picture, times)
         pixels = ((pixels + 0.5) / 2**times - 0.5).astype(np.float32)
         maps = cv2.resize(pixels, (across * NODE, down * NODE), interpolation=cv2.INTER_LINEAR)
         x, y = cv2.split(maps[NODE : NODE + rows, NODE : NODE + columns])
-        flat = cv2.remap(small, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        seen = (x >= 0) & (y >= 0) & (x <= small.shape[1] - 1) & (y <= small.shape[0] - 1)
-        return np.asarray(flat, dtype=np.uint8), np.asarray(seen, dtype=np.uint8)
+        seen = (x >= 0) & (y >= 0) & (x <= (width >> times) - 1) & (y <= (height >> times) - 1)
+        return _Spots(camera, (height, width), times, (x, y), np.asarray(seen, dtype=np.uint8))
 
     def _empty(self, flat: Image) -> Image:
         """The empty floor everywhere: medians over wide windows, so that what lies there does not
@@ -220,51 +231,6 @@ class Arena:
             off[part] = np.maximum(band - upper, 0) + np.minimum(band - lower, 0)
         return tuple(found)
 
-    def _print(self, dictionary: str, number: int, square: Array) -> Floats:
-        """How white (1) or black (0) each cell of the map is by a marker's print, white beside it."""
-        known = cv2.aruco.getPredefinedDictionary(int(getattr(cv2.aruco, dictionary)))
-        code = cv2.aruco.generateImageMarker(known, number, 128)
-        fine = 4
-        flat = np.array([[0, 0], [128, 0], [128, 128], [0, 128]], dtype=np.float32) - np.float32(0.5)
-        spots = (((square - self.floor_low) / STEP_MM + 0.5) * fine - 0.5).astype(np.float32)
-        size = (self._shape[1] * fine, self._shape[0] * fine)
-        warp = cv2.getPerspectiveTransform(flat, spots)
-        laid = cv2.warpPerspective(code, warp, size, borderMode=cv2.BORDER_CONSTANT, borderValue=255)
-        small = cv2.resize(laid, self._shape[::-1], interpolation=cv2.INTER_AREA)
-        return np.asarray(small, dtype=np.float32) / np.float32(255.0)
-
-    def _judge_paper(self, flat: Image, square: Array, printed: Floats, solid: Mask, dark: Mask) -> None:
-        """On a marker's paper lies as a thing what has colour, seen against the paper's own white, what is white where
-        its print is black, and what is as dark as the print where that is white; what is less dark may be a shadow.
-        Where the paper may end already, what looks like the floor is the floor."""
-        cells = np.rint((square - self.floor_low) / STEP_MM).astype(np.int32)
-        low = np.clip(cells.min(axis=0), 0, (solid.shape[1] - 1, solid.shape[0] - 1))
-        high = np.clip(cells.max(axis=0) + 1, 1, (solid.shape[1], solid.shape[0]))
-        if np.any(high - low < 3):
-            return
-        part = (slice(low[1], high[1]), slice(low[0], high[0]))
-        paper = np.zeros(solid[part].shape, dtype=np.uint8)
-        cv2.fillConvexPoly(paper, cells - low.astype(np.int32), 1)
-        level = logs(flat[part])
-        light = level.mean(axis=2)
-        white = level[light >= np.quantile(light, 0.7)].mean(axis=0)
-        off = level - white
-        tint = np.abs(off - off.mean(axis=2, keepdims=True)).max(axis=2)
-        coloured = (tint > PAPER_TINT) & (off.mean(axis=2) > -1.6)
-        shade = off.mean(axis=2)
-        black = np.asarray(cv2.dilate(printed[part], np.ones((3, 3), np.uint8)) < 0.05) & (paper > 0)
-        blank = np.asarray(cv2.erode(printed[part], np.ones((3, 3), np.uint8)) > 0.95)
-        ink = min(float(np.median(shade[black])), -PRINT) if black.any() else -PRINT
-        thing = coloured | (black & (shade > ink / 2)) | (blank & (shade < ink + PRINT / 4))
-        gloom = blank & (shade < ink / 2)
-        middle_mm = square.mean(axis=0)
-        sure = np.rint((middle_mm + (square - middle_mm) * (SURE_PAPER / PAPER) - self.floor_low) / STEP_MM)
-        rim = paper.copy()
-        cv2.fillConvexPoly(rim, sure.astype(np.int32) - low.astype(np.int32), 0)
-        other = (rim == 0) | (solid[part] > 0) | (dark[part] > 0)
-        solid[part] = np.where(paper > 0, thing & other, solid[part])
-        dark[part] = np.where(paper > 0, gloom & other, dark[part])
-
 
 def covered(floor: Floor, least_mm2: float) -> list[Mask]:
     """Masks of what may lie on the floor, each joined whole, at least `least_mm2` large; largest first. On a marker's
@@ -286,6 +252,9 @@ def covered(floor: Floor, least_mm2: float) -> list[Mask]:
 
 def _profile(band: Floats, mask: Mask) -> Floats:
     """Median level (D, 3) at each depth of a band (L, D, 3), nought where too little of it is seen."""
+    if mask.all():
+        # Ordered where they lie together: that costs a third of ordering them across.
+        return middle(np.ascontiguousarray(band.reshape(len(band), -1).T), 1).reshape(-1, 3)
     result = np.zeros((band.shape[1], 3), dtype=np.float32)
     for depth in np.flatnonzero(mask.mean(axis=0) > 0.3):
         result[depth] = middle(band[mask[:, depth] > 0, depth], 0)

@@ -11,7 +11,8 @@ import numpy as np
 from calibration.geometry import Array
 from calibration.profile import TableProfile
 from devices.contract import Image
-from vision.arena import STEP_MM, Arena, Floor, Mask, covered
+from vision.arena import STEP_MM, Arena, Floor, covered
+from vision.arena_paper import Mask
 from vision.contract import VisionError
 from vision.enrol import from_photographs
 from vision.figure_faces import FACES, Figure, Solid

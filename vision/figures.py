@@ -11,7 +11,8 @@ import numpy as np
 from calibration.geometry import Array, Camera
 from calibration.profile import TableProfile
 from devices.contract import Frame, Image
-from vision.arena import STEP_MM, Arena, Floor, Mask, covered
+from vision.arena import STEP_MM, Arena, Floor, covered
+from vision.arena_paper import Mask
 from vision.contract import VisionError
 from vision.figure_faces import Figure, Solid, check
 from vision.figure_fit import View, view_at
@@ -181,8 +182,8 @@ class FigureReader:
                 first = False
                 points = floor.points(left)
                 view = view_at(pose.camera, points.mean(axis=0))
-                wide = left | (np.asarray(cv2.dilate(left, reach), dtype=np.uint8) & floor.paper)
-                fit = self._fit(picture, view, floor, wide, floor.points(wide), still)
+                wide = _with_paper(left, floor, reach)
+                fit = self._fit(picture, view, floor, wide, points if wide is left else floor.points(wide), still)
                 if fit is None or fit.mean_likeness < FITTED:
                     # White sides on a pale floor leave gaps: perhaps it is one thing with what is covered beside it.
                     whole_mask = _filled(wide, (floor.solid | floor.dark) & (1 - taken), floor, reach) & (1 - taken)
@@ -240,8 +241,19 @@ def _clipped(picture: Image, body: Array) -> float:
     mask = np.zeros((high[1] - low[1], high[0] - low[0]), dtype=np.uint8)
     hull = cv2.convexHull((body - low).astype(np.float32))
     cv2.fillConvexPoly(mask, np.rint(hull).astype(np.int32), 1)
-    light = picture[low[1] : high[1], low[0] : high[0]].max(axis=2) >= CLIPPED
-    return float(light[mask > 0].mean()) if mask.any() else 0.0
+    below = np.asarray(cv2.inRange(picture[low[1] : high[1], low[0] : high[0]], (0, 0, 0), (CLIPPED - 1,) * 3))
+    pixels = cv2.countNonZero(mask)
+    return 1.0 - cv2.countNonZero(below & mask) / pixels if pixels else 0.0
+
+
+def _with_paper(mask: Mask, floor: Floor, reach: Mask) -> Mask:
+    """The mask and what of the markers' paper lies within reach of it; the mask itself where none does."""
+    x, y, wide, high = cv2.boundingRect(mask)
+    far = reach.shape[0] // 2
+    about = (slice(max(y - far, 0), y + high + far), slice(max(x - far, 0), x + wide + far))
+    if not floor.paper[about].any():
+        return mask
+    return mask | (np.asarray(cv2.dilate(mask, reach), dtype=np.uint8) & floor.paper)
 
 
 def _filled(mask: Mask, covered_cells: Mask, floor: Floor, reach: Mask) -> Mask:

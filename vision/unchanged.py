@@ -26,11 +26,14 @@ class Unchanged:
 
     def __init__(self) -> None:
         self._kept: dict[Hashable, tuple[Box, Image]] = {}
+        # Parts that were found changed: they are the ones that will be kept.
+        self._changed: dict[Hashable, tuple[Image, Box, Image]] = {}
 
     def keep(self, name: Hashable, picture: Image, pixels: Array) -> None:
         """Remembers how the picture looks about these pixels (N, 2)."""
         box = _box(pixels, picture)
-        self._kept[name] = box, _small(picture, box)
+        of, about, small = self._changed.pop(name, (None, box, None))
+        self._kept[name] = box, small if small is not None and of is picture and about == box else _small(picture, box)
 
     def same(self, name: Hashable, picture: Image) -> bool:
         """True when the part of that name was kept and looks as it did."""
@@ -39,14 +42,19 @@ class Unchanged:
         box, before = self._kept[name]
         now = _small(picture, box)
         alike = now.size > 0 and now.shape == before.shape
-        return alike and float(cv2.norm(now, before, cv2.NORM_INF)) <= LEVELS
+        if alike and float(cv2.norm(now, before, cv2.NORM_INF)) <= LEVELS:
+            return True
+        self._changed[name] = picture, box, now
+        return False
 
     def forget(self, name: Hashable | None = None) -> None:
         """Drops one part, or all."""
         if name is None:
             self._kept.clear()
+            self._changed.clear()
         else:
             self._kept.pop(name, None)
+            self._changed.pop(name, None)
 
 
 def _box(pixels: Array, picture: Image) -> Box:
