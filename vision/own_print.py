@@ -17,7 +17,7 @@ from calibration.profile import Board, Lens, Point
 from devices.contract import Image
 from vision.outlines import quadrangles, sharpened
 from vision.pictures import shrunk
-from vision.sampling import Floats, logs
+from vision.sampling import Floats, logs, middle
 from vision.tray_rim import find_floor, is_tray
 
 LONG_SIDE_PX = 960
@@ -298,7 +298,7 @@ def _named_side(out: Array) -> str:
 def _cells(picture: Image, to_px: Array, middles: Array, pitch: float) -> Floats:
     """The look (N, 3) of the middle part of each cell."""
     spots = middles[:, None] + _GRID * pitch
-    return np.asarray(np.median(_colours(picture, to_px, spots.reshape(-1, 2)).reshape(len(middles), -1, 3), axis=1))
+    return np.asarray(middle(_colours(picture, to_px, spots.reshape(-1, 2)).reshape(len(middles), -1, 3), axis=1))
 
 
 def _apart(cells: Floats, plain: Floats) -> Array:
